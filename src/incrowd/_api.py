@@ -40,7 +40,7 @@ from incrowd.run.events import (
     noting,
     silent,
 )
-from incrowd.run.stop import Stop, interruptible
+from incrowd.run.stop import Stop, interruptible, watched
 from incrowd.run.telling import telling
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
@@ -130,7 +130,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    with interruptible(context.stop):
+    with interruptible(context.stop), watched(context.stop):
         table, solved, known = _found(replace(start, table=table, context=context), policy)
     deleted, averaged = known.get("deleted"), known.get("averaged")
     units = units if deleted is None else deleted.units

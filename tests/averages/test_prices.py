@@ -1,14 +1,18 @@
 """Prices of rows against all classes of a few rows, and the checker's own search."""
 
 import random
+import time
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import incrowd as ic
 from averages.plain import spread
 from incrowd.averages.bound import nearest_of, pair_prices, prices_of
+from incrowd.averages.lifting import least_room
 from incrowd.averages.strata import Points
 from incrowd.checker.nearest import cheap_by_pairs, require_cheap
 from incrowd.checker.rejection import RejectedError
@@ -143,3 +147,38 @@ def test_near_rows_are_looked_at():
         found.append(bool((price <= most).all()))
         assert cheap_by_pairs(place, absolute.tolist(), k, price) == found[-1]
     assert 50 < sum(found) < 250
+
+
+def test_a_search_for_one_row_ends_when_time_does() -> None:
+    """Tests that it gives up, as beyond its budget: one of many rows in reach may take seconds."""
+    place = np.random.default_rng(3).normal(size=(40, 2))
+    rules = place, np.zeros(40), 0.0, 3, 1e9, 1_000
+    found, looked = least_room(*rules, np.zeros(1, np.int64))
+    assert 0 < found < 1e9 and looked <= 1_000
+    assert least_room(*rules, np.ones(1, np.int64)) == (1e9, 1_001)
+
+
+def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that somebody writes their word: nothing else ends one that is under way."""
+    heard = []
+
+    def waiting(points: Points, seed: int, stop: Stop) -> np.ndarray:
+        for _ in range(3_000):
+            if stop.over[0]:
+                break
+            time.sleep(0.01)
+        heard.append(int(stop.over[0]))
+        return np.zeros(points.count)
+
+    monkeypatch.setattr("incrowd.averages.of_table.prices_of", waiting)
+    frame = pl.DataFrame({"x": [1, 4, 6, 9, 12], "y": [3, 8, 1, 7, 2]})
+    release = ic.anonymize(frame, 2, hierarchies={"x": "mean", "y": "mean"}, time_limit=0.05)
+    assert heard == [1] and release.ended == "time limit"
+
+
+def test_time_that_is_up_leaves_prices_of_pairs() -> None:
+    """Tests that a search which took all the time leaves something proven."""
+    given = points(4, 30, 2, 3)
+    pairs, stop = pair_prices(given, nearest_of(given, Stop())), Stop()
+    stop.halt()
+    assert pairs.sum() > 0 and (prices_of(given, 0, stop) == pairs).all()

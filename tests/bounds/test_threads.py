@@ -1,6 +1,7 @@
 """Tests that bounds are the same, to the last bit, for any number of threads."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,17 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, MEASURE, PrefixTree, Slack
 from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.top_copies import LOOKS
-from incrowd.lattice.emission import new_sink
+from incrowd.bounds.tree_parts import (
+    END,
+    PAIRS_END,
+    PIECE,
+    ROOT,
+    UNDER_WAY,
+    WHO,
+    Part,
+    shared,
+)
+from incrowd.lattice.emission import Emission, new_sink
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
@@ -108,6 +119,53 @@ def test_ascent_is_the_same(model: DistinctDiversity | TCloseness | None) -> Non
     one = told(1)
     assert one[0] > 0
     assert all(told(threads) == one for threads in THREADS)
+
+
+def piece(part: Part, number: int, state: np.ndarray, own: Emission, patterns: int) -> None:
+    """Emit patterns of two rows as a walk does, all in one piece, which is left open."""
+    part.at[[PIECE, ROOT]] = number, 0
+    part.log[number] = UNDER_WAY, state[0], 0, state[1], 0, 0, 0, 0
+    for _ in range(patterns):
+        p, z = state[:2]
+        own.cost[p], own.rows[z : z + 2], own.offset[p + 1] = 7, number, z + 2
+        state[:2] += 1, 2
+
+
+def filled(sink: Emission, state: np.ndarray, rows: list[int]) -> bool:
+    """Whether the patterns that a state speaks of are there, and no more than there is room for."""
+    assert state[0] <= len(sink.cost) and state[1] <= len(sink.rows)
+    found = sink.first(int(state[0]))
+    return found.rows.tolist() == [r for r in rows for _ in range(2)] and all(found.cost == 7)
+
+
+def test_a_stop_leaves_no_more_than_there_is_room_for() -> None:
+    """Tests threads that each have room for what they emit, but not all of them together."""
+
+    def hand(number: int, part: Part, state: np.ndarray, own: Emission) -> None:
+        piece(part, number, state, own, 6)
+        part.log[number, [WHO, END, PAIRS_END]] = number, *state[:2]
+        state[3] = 9
+
+    sink = new_sink(10, 100)
+    state = shared([partial(hand, n) for n in range(2)], (4, 3), sink, 1_000, 9, None)
+    assert state[3] == 9 and filled(sink, state, [0] * 6)
+
+
+def test_a_stop_of_the_thread_that_goes_on_alone() -> None:
+    """Tests that all that its state counts is there, that of the piece under way, too."""
+
+    def hand(number: int, part: Part, state: np.ndarray, own: Emission) -> None:
+        if part.number == 2:  # the one that goes on
+            piece(part, 1, state, own, 3)
+            state[3] = 9
+            return
+        piece(part, number, state, own, 6)
+        part.log[number, [WHO, END, PAIRS_END]] = number, *state[:2]
+
+    sink = new_sink(10, 100)
+    sink.rows[:] = -5
+    state = shared([partial(hand, n) for n in range(2)], (4, 3), sink, 1_000, 9, None)
+    assert state[3] == 9 and filled(sink, state, [0] * 6 + [1] * 3)
 
 
 def test_together() -> None:

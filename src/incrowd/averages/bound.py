@@ -80,12 +80,15 @@ class Nearest(NamedTuple):
 
 
 def nearest_of(points: Points, stop: Stop) -> Nearest | None:
-    """Return the nearest rows; None where nothing is averaged, k is 1, or time is up."""
+    """Return the nearest rows; None where nothing is averaged, k is 1, or time is long up.
+
+    They have some grace: without them nothing is proven.
+    """
     if not points.axes or points.k == 1:
         return None
     order = np.argsort(points.place[:, 0], kind="stable")
     place = np.ascontiguousarray(points.place[order])
-    known = near_rows(place, points.absolute, points.k - 1, stop)
+    known = near_rows(place, points.absolute, points.k - 1, stop.overdue)
     return None if known is None else Nearest(order, place, *known)
 
 

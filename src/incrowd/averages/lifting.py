@@ -15,12 +15,15 @@ from incrowd.kernels.jit import kernel
 
 
 @kernel
-def least_room(place: Any, price: Any, own: float, k: int, best: float, budget: int) -> Any:
+def least_room(
+    place: Any, price: Any, own: float, k: int, best: float, budget: int, over: Any
+) -> Any:
     """Return the least cost less prices of k rows, one of them at 0 with the price ``own``.
 
     place: float64, shape (rows, columns), of the other rows, relative to that one; price: theirs.
     Returns that or ``best`` if nothing is below, and the sets looked at; above ``budget`` it is
-    given up, and means nothing.
+    given up, and means nothing.  Time is looked at before each set: thousands of rows are sorted
+    for one where all are in reach, as where few are dear.
     """
     n, m = place.shape
     order = np.zeros((k, n), np.int64)
@@ -40,6 +43,8 @@ def least_room(place: Any, price: Any, own: float, k: int, best: float, budget: 
             norm += total[a, c] * total[a, c]
         base = square[a] - norm / a - paid[a]
         if fresh:
+            if halted(over):
+                return best, budget + 1
             looked += 1
             fresh = False
             at[depth] = 0
@@ -130,7 +135,7 @@ def lift(
         chosen = np.flatnonzero(apart < 2 * k * top)
         chosen = chosen[chosen != i]
         others = place[chosen] - place[i]
-        found, looked = least_room(others, price[chosen], price[i], k, best, budget)
+        found, looked = least_room(others, price[chosen], price[i], k, best, budget, over)
         if looked <= budget and found > 0:
             price[i] += share * found
     return n
@@ -153,7 +158,7 @@ def lawful(place: Any, price: Any, k: int, budget: int, over: Any) -> bool:
         if len(chosen) < k - 1:
             continue
         others = place[chosen] - place[i]
-        found, looked = least_room(others, price[chosen], price[i], k, 0.0, budget)
+        found, looked = least_room(others, price[chosen], price[i], k, 0.0, budget, over)
         if looked > budget or found < 0:
             return False
     return True

@@ -111,15 +111,15 @@ def parted(place: Floats, classes: Ints, k: int) -> Ints:
 
 
 def near_rows(
-    place: Floats, absolute: NDArray[np.bool_], count: int, stop: Stop
+    place: Floats, absolute: NDArray[np.bool_], count: int, word: Ints
 ) -> tuple[NDArray[np.int32], Floats] | None:
     """Return so many nearest rows of each, and how far they are; None where time is up.
 
-    place: rising in its first column.
+    place: rising in its first column.  word: see ``incrowd.kernels.halt``.
     """
     near = np.zeros((len(place), count), np.int32)
     distance = np.zeros((len(place), count))
-    done = nearest(place, absolute, near, distance, stop.over)
+    done = nearest(place, absolute, near, distance, word)
     return (near, distance) if done else None
 
 
@@ -127,7 +127,7 @@ def annealed(place: Floats, classes: Ints, k: int, seed: int, stop: Stop) -> Int
     """Return better classes, of rows that rise in the first column."""
     rows = len(place)
     squares = np.zeros(place.shape[1], bool)
-    known = near_rows(place, squares, min(rows - 1, max(12, min(3 * k, 30))), stop)
+    known = near_rows(place, squares, min(rows - 1, max(12, min(3 * k, 30))), stop.over)
     start = squares_of(place, classes)
     if known is None or start <= 0:
         return classes

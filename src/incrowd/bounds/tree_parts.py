@@ -189,6 +189,13 @@ class Told(NamedTuple):
         fine = self.whole and self.visits_before(len(self.visits)) + top <= visits
         return None if fine else len(self.visits)
 
+    def that_fit(self, sink: Emission, rows: int) -> "Told":
+        """Return the first pieces, as many as there is room for: threads emit more together."""
+        after = self.before[1:]
+        fit = (after[:, 0] + 2 < len(sink.cost)) & (after[:, 1] + rows < len(sink.rows))
+        pieces = len(fit) if fit.all() else int(np.argmin(fit))
+        return self._replace(before=self.before[: pieces + 1], visits=self.visits[:pieces])
+
 
 def told(parts: list[Part]) -> Told:
     """Read the log."""
@@ -208,6 +215,14 @@ def again(part: Part, number: int, piece: int) -> Part:
     part.log[piece:] = OPEN
     part.next[0] = piece
     return part._replace(number=number, at=np.array([-1, -1, -1, 0], np.int64))
+
+
+def end_early(part: Part, state: NDArray[np.int64]) -> None:
+    """End the piece in which a walk met with trouble: what it emitted until then counts."""
+    if part.at[ROOT] >= 0:
+        entry = part.log[part.at[PIECE]]
+        entry[[END, PAIRS_END]] = state[:2]
+        entry[WHO] = part.number
 
 
 class Looks:
@@ -254,6 +269,7 @@ def shared(
     together([partial(*each) for each in zip(hands, parts, states, sinks, strict=True)], len(hands))
     found, top = told(parts), int(parts[0].at[TOP])
     if any(state[3] == stopped for state in states):
+        found = found.that_fit(sink, shape[0])
         state = np.array(
             [*found.before[-1], found.visits_before(len(found.visits)) + top, stopped], np.int64
         )
@@ -269,6 +285,7 @@ def shared(
         parts, sinks = [*parts, rest], [*sinks, new_sink(len(sink.cost), len(sink.rows))]
         hands[0](rest, state, sinks[-1])
         state[2] += rest.at[TOP]
+        end_early(rest, state)
         found = told(parts)
     for part, own in zip(parts, sinks, strict=True):
         put_together(part, found.before[:-1], own, sink)
