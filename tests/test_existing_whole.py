@@ -199,3 +199,22 @@ def test_it_is_a_release_of_all_rows(tmp_path: Path) -> None:
         assert isinstance(whole, WholeRelease)
         anew = ic.anonymize(ic.open_table(whole.source.native()), 3, **asked)
         assert whole.lower_bound <= anew.cost <= whole.cost
+
+
+def test_an_earlier_release_that_changed(tmp_path: Path) -> None:
+    """Tests that coarser cells, lawful by themselves, are not taken for what was published."""
+    asked = {"id": "name", "sensitive": ["illness", "note"], "hierarchies": RULES}
+    original, first, proof = made(tmp_path, 6, asked)
+    new, joined, again = (tmp_path / name for name in ("two.csv", "all.csv", "two.proof"))
+    table(11, 6).write_csv(new)
+    words = ["anonymize", str(new), "-o", str(tmp_path / "out.csv"), "-k", "3", "--id", "name"]
+    words += ["--sensitive", "illness,note", "--existing", str(first), "--joined", str(joined)]
+    words += [f"--hierarchy={name}={rule}" for name, rule in RULES.items()] + ["-q"]
+    words += ["--existing-original", str(original), "--existing-proof", str(proof)]
+    words += ["--proof", str(again)]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    published = pl.read_csv(first, infer_schema=False)
+    published.with_columns(age=pl.lit("*")).write_csv(first)
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 2 and "is of another release than this one" in done.output

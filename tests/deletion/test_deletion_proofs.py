@@ -69,6 +69,10 @@ def test_proven(asked: str, order: str, tmp_path: Path) -> None:
     assert run(*words, "--proof", str(paths[2]), "--delete-rows", "price=9").exit_code == 1
     assert run(*words, "-k", "3", "--delete-rows", asked).exit_code == 0
     assert (run(*words, "-k", "3").exit_code == 0) == (gone == 0)
+    words += ["--proof", str(paths[2])]
+    for most in {0, max(0, gone - 1), gone}:  # of rows left out, for whatever reason
+        code = run(*words, "--suppress-rows", str(most)).exit_code
+        assert code == (0 if gone <= most else 1)
 
 
 def lifted(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:

@@ -58,7 +58,8 @@ def whole(release: "Release", given: dict[str, Any]) -> "Release":
     if given["existing"] is None or not any(given[name] for name in OF_WHOLE):
         return release
     original = options.opened_beside(given["existing_original"], given)
-    found = cast("ExtendedRelease", release).whole(original, given["existing_proof"])
+    extended = cast("ExtendedRelease", release)
+    found = extended.whole(original, given["existing_proof"], given["existing"])
     if given["joined"]:
         found.write_original(given["joined"])
     return found

@@ -134,19 +134,25 @@ class ExtendedRelease(Release):
         """Return the earlier rows and then the new ones, as text."""
         return texts(self._union, self.edit.columns)
 
-    def whole(self, original: Source | str | Path, proof: str | Path) -> WholeRelease:
+    def whole(
+        self,
+        original: Source | str | Path,
+        proof: str | Path,
+        published: str | Path | None = None,
+    ) -> WholeRelease:
         """Return this release as one of all rows, to be proven or reported on.
 
         Parameters
         ----------
         original: what the earlier release was made from; proof: of that release.
+        published: that release's file; then it has to be the one that the proof is of.
 
         Raises
         ------
         InputError: they do not go with the earlier release, or with the policy.
         """
         joined = Joined(self.texts_of_union(), self.existing.rows, self.shuffle)
-        return whole_of(self, joined, original, proof)
+        return whole_of(self, joined, original, proof, published)
 
     def write_proven(self, *_: Any, **__: Any) -> dict[str, Any]:
         """Refuse: without the originals of earlier rows nothing is proven of them.

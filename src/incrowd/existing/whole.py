@@ -77,7 +77,11 @@ class Joined:
 
 
 def whole_of(
-    release: Release, joined: Joined, original: Source | str | Path, proof: str | Path
+    release: Release,
+    joined: Joined,
+    original: Source | str | Path,
+    proof: str | Path,
+    published: str | Path | None = None,
 ) -> WholeRelease:
     """Return an extended release as one of all rows.
 
@@ -86,6 +90,7 @@ def whole_of(
     release: whose source is the new rows, and whose table has all.
     original: what the earlier release was made from; with derived columns, those too.
     proof: of the earlier release.
+    published: the earlier release's file; None where it is not at hand.
 
     Raises
     ------
@@ -99,7 +104,7 @@ def whole_of(
             "the earlier original has other columns than the new rows: "
             f"{', '.join(map(repr, earlier.columns))} against {', '.join(map(repr, new.columns))}"
         )
-    place = place_of(original, earlier.rows, joined.earlier, proof)
+    place = place_of(original, earlier.rows, joined.earlier, proof, published)
     like = new.source if isinstance(new, FewerRows) else new
     table = coded(union(earlier, new, like, new.columns), policy)
     place = np.append(place, np.arange(earlier.rows, table.source.rows))
@@ -126,7 +131,13 @@ def whole_of(
     return whole
 
 
-def place_of(original: Source | str | Path, rows: int, published: int, path: str | Path) -> Ints:
+def place_of(
+    original: Source | str | Path,
+    rows: int,
+    published: int,
+    path: str | Path,
+    release: str | Path | None = None,
+) -> Ints:
     """int64, shape (rows,): the original row of each row of an earlier release, by its proof."""
     try:
         proof: Proof = read_proof(path, max(rows, published))
@@ -136,6 +147,12 @@ def place_of(original: Source | str | Path, rows: int, published: int, path: str
     stated = proof.facts.get("original", {}).get("sha256")
     if isinstance(original, str | Path) and stated != hash_at(original):
         raise InputError("the proof of the earlier release is of another original than this one")
+    stated = proof.facts.get("release", {}).get("sha256")
+    if release is not None and Path(release).exists() and stated != hash_at(release):
+        raise InputError(
+            "the proof of the earlier release is of another release than this one: its rows may "
+            "have changed since they were published; give the file as it was written"
+        )
     place = proof.rows["original"].cast(int).to_numpy().astype(np.int64)
     if len(place) != published or not np.array_equal(np.sort(place), np.arange(rows)):
         raise InputError(

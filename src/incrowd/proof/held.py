@@ -102,6 +102,8 @@ def not_held(
     if "star" in said and star != policy.star:
         yield f"a suppressed cell shows {star!r}, not {policy.star!r}"
     dropped = proof.facts.get("suppressed_rows", 0)
+    if "delete_rows" not in said:  # as without a proof, where any missing row counts
+        dropped += proof.facts.get("deleted_rows", 0)
     if "suppress_rows" in said and dropped > policy.suppress_rows:
         yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
     if "protect" in said:

@@ -5,5 +5,6 @@ plan.py       classes of pairwise different values                exchange.py  r
 companions.py who was in all classes of a person                  checked.py   the re-check
 asked.py      what is asked of a series    following.py  the search    release.py  what is published
 bound.py      what a release costs at least, given the signatures
+damage.py     whether a history holds together
 of_table.py   from a table and a history to the next release
 """

@@ -24,6 +24,7 @@ from incrowd.series.asked import Asked
 from incrowd.series.bound import least_cost
 from incrowd.series.checked import require_alike, require_lawful, require_true
 from incrowd.series.companions import beside, with_company
+from incrowd.series.damage import PEOPLE
 from incrowd.series.exchange import SLOWLY, exchanged
 from incrowd.series.history import History, Person
 from incrowd.series.plan import KEEP_ALL, Layer, Planner
@@ -198,7 +199,7 @@ class Series:
         real = sum(key is not None for one in classes for key in one.values())
         facts = {
             "rows": real, "counterfeits": places - real, "classes": len(classes),
-            "withheld": sum(withheld.values()),
+            "withheld": sum(withheld.values()), PEOPLE: len(people),
         }  # fmt: skip
         releases = [*self.before.releases, facts]
         return History(self.before.asked, dict(sorted(people.items())), classes, releases)

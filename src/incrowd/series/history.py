@@ -13,6 +13,8 @@ from incrowd.checker.files import same
 from incrowd.errors import InputError
 
 FORMAT, VERSION = "incrowd-history", 1
+PARTS = {"format", "version", "asked", "releases", "people", "classes"}
+DAMAGED = "{}: is not a history of incrowd republish, or a damaged one"
 
 
 @dataclass(frozen=True)
@@ -77,21 +79,19 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:
-        plain = json.loads(data.decode("utf-8", "surrogatepass"))
+        plain = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
+        require({*plain} == PARTS)
         require(plain["format"] == FORMAT and same(plain["version"], VERSION))
         people = {key: person_of(*entry) for key, entry in plain["people"].items()}
         classes = [dict(each) for each in plain["classes"]]
-        require(all(k is None or k in people for each in classes for k in each.values()))
         require(isinstance(plain["releases"], list))
         require(all(isinstance(each, dict) for each in plain["releases"]))
-        require(all(p.value in p.signature for p in people.values()))
+        require(all(k is None or isinstance(k, str) for each in classes for k in each.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        raise InputError(
-            f"{path}: is not a history of incrowd republish, or a damaged one"
-        ) from None
+        raise InputError(DAMAGED.format(path)) from None
     for name, value in asked.items():
-        if history.asked.get(name) != value:
+        if not same(history.asked.get(name), value):
             raise InputError(
                 f"{path}: the releases so far were asked for another {name} than this one; all of "
                 "a series are asked the same"
@@ -119,7 +119,15 @@ def person_of(value: Any, signature: Any, beside: Any) -> Person:
     """Return what is remembered of a person; ValueError where it is not text and lists of text."""
     require(isinstance(value, str) and all(isinstance(one, list) for one in (signature, beside)))
     require(all(isinstance(text, str) for text in (*signature, *beside)))
+    require(all(len({*one}) == len(one) for one in (signature, beside)))
     return Person(value, frozenset(signature), frozenset(beside))
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError where a key stands twice, of which one would be lost."""
+    found = dict(pairs)
+    require(len(found) == len(pairs))
+    return found
 
 
 def require(truth: bool) -> None:

@@ -12,6 +12,7 @@ from incrowd.policy.derive import derived
 from incrowd.policy.kinds import asked_among
 from incrowd.run.stop import Stop
 from incrowd.series.asked import Asked
+from incrowd.series.damage import require_whole
 from incrowd.series.following import Series
 from incrowd.series.history import read_history, require_same_keys
 from incrowd.series.release import CLASS, COUNTERFEITS, Republished
@@ -50,6 +51,7 @@ def republished(source: Source, policy: Policy, asked: Asked, history: str | Pat
         "sensitive": list(names.sensitive),
     }  # fmt: skip
     before = read_history(history, question)
+    require_whole(history, before)
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values, names.sensitive[0])
     require_same_keys(before, keys, asked.all_new)

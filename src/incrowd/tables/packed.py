@@ -19,7 +19,7 @@ from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.native import encode_polars
 from incrowd.tables.numbers import numbers_of
-from incrowd.tables.released import fresh, narrower, one_form
+from incrowd.tables.released import fresh, narrower, one_form, stored
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -287,7 +287,7 @@ def columns_of(form: str, data: bytes) -> tuple[list[str], Callable[[str], pl.Se
         require_whole(data)
     if form == "stream":
         frame = pl.read_ipc_stream(io.BytesIO(data))
-        return frame.columns, frame.get_column
+        return frame.columns, lambda name: stored(frame.get_column(name))
     schema, reader = {
         "parquet": (pl.read_parquet_schema, pl.read_parquet),
         "arrow": (pl.read_ipc_schema, pl.read_ipc),
@@ -295,7 +295,7 @@ def columns_of(form: str, data: bytes) -> tuple[list[str], Callable[[str], pl.Se
     names = list(schema(io.BytesIO(data)))
 
     def column(name: str) -> pl.Series:  # by number: a name may mean a pattern to polars
-        return reader(io.BytesIO(data), columns=[names.index(name)]).to_series()
+        return stored(reader(io.BytesIO(data), columns=[names.index(name)]).to_series())
 
     return names, column
 
