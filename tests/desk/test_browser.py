@@ -2,7 +2,6 @@
 
 import shlex
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
-from desk.browsing import SCREENS, Browsed, axe, browsed, chromium, require_browser
-from desk.test_desk_session import table
+from desk.browsing import SCREENS, Browsed, axe, browsed, require_browser
 from incrowd.cli import cli
 from incrowd.desk.session import Session
 from incrowd.run.events import COMPILING, Event
 
 require_browser()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    return table(tmp_path)
 
 
 def fits(found: Browsed) -> bool:

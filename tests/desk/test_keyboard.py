@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from desk.browsing import SCREENS, browsed, chromium, require_browser
-from desk.test_desk_session import table
+from desk.browsing import SCREENS, browsed, require_browser
 from incrowd.desk import server
 from incrowd.desk.session import Session
 
@@ -15,17 +14,6 @@ require_browser()
 CONTROLS = "main :is(a[href], button, input, select, textarea, summary, [role=button])"
 REACHABLE = f"""[...document.querySelectorAll({CONTROLS!r})].filter(x =>
     !x.disabled && x.checkVisibility({{ visibilityProperty: true }}))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    return table(tmp_path)
 
 
 def tab_to(page: Any, selector: str, most: int = 150) -> None:

@@ -38,7 +38,7 @@ from incrowd.problem.instance import Instance
 from incrowd.run.gauge import Gauge
 
 SMALL = 2_000  # distinct rows of tables with hierarchies on which wide boxes take little time
-LARGEST = 1 << 61  # what k rows cost at most, in units of 1/quantum
+LARGEST = 1 << 61  # no sum of prices, nor what k rows cost, exceeds that in units of 1/quantum
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
 
@@ -167,10 +167,9 @@ def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | Non
 
     Prices of 0, which prove nothing, where time ends before that is done.
     """
-    if quantum is None:
-        mean = float(u @ tree.instance.counts) / tree.instance.rows
-        quantum = fitting(quantum_for(mean), tree.instance, k)
-    quantum, price = rounded_down(u, tree.instance.counts, quantum)
+    counts = tree.instance.counts
+    quantum = quantum or fitting(quantum_of(u, counts), tree.instance, k)
+    quantum, price = rounded_down(u, counts, quantum)
     if tree.run(REPAIR, k, price, unit=quantum)[3]:
         price[:] = 0
     return Prices(price, quantum)
@@ -180,8 +179,13 @@ def rounded_down(
     u: NDArray[np.float64], counts: NDArray[np.int64], quantum: int | None = None
 ) -> tuple[int, NDArray[np.int64]]:
     """Return a quantum, and nonnegative prices rounded down to multiples of 1/quantum."""
-    quantum = quantum or quantum_for(float(u @ counts) / int(counts.sum()))
+    quantum = quantum or quantum_of(u, counts)
     return quantum, np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
+
+
+def quantum_of(u: NDArray[np.float64], counts: NDArray[np.int64]) -> int:
+    """Return the quantum in which these prices are fine enough, see ``quantum_for``."""
+    return quantum_for(float(u @ counts) / int(counts.sum()))
 
 
 def quantum_for(mean: float) -> int:

@@ -36,7 +36,6 @@ PLACE, DEPTH, SETS, PAIRS, STEPS, FULL = range(6)
 PIECE = 20_000_000  # steps between two looks at the clock: a tenth of a second
 WORD = 64
 ROOM = 1 << 26  # entries of the search's lists
-LARGEST = 1 << 61  # no sum of prices exceeds that
 
 
 class Sheet(NamedTuple):

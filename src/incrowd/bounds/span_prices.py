@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
-from incrowd.bounds.price import PriceBound, quantum_for, rounded_down
+from incrowd.bounds.price import LARGEST, PriceBound, quantum_for, rounded_down
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, no_report
-from incrowd.bounds.row_sets import LARGEST, ROOM
+from incrowd.bounds.row_sets import ROOM
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.lattice.emission import Emission

@@ -18,10 +18,10 @@ from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.closed_sets import ClosedSets
 from incrowd.bounds.column_groups import group_prices
 from incrowd.bounds.neighbours import neighbour_prices
-from incrowd.bounds.price import quantum_for, rounded_down
+from incrowd.bounds.price import LARGEST, quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.rounds import Report, no_report
-from incrowd.bounds.row_sets import LARGEST, ROOM, WORD
+from incrowd.bounds.row_sets import ROOM, WORD
 from incrowd.bounds.span_prices import span_prices, suits_spans
 from incrowd.bounds.thermometer import marks_at_most
 from incrowd.lattice.emission import new_sink

@@ -116,7 +116,7 @@ def read_json(text: bytes, **how: Any) -> Any:
     ------
     ValueError: it is none, or a text in it is none: halves of characters cannot be shown.
     """
-    found = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
+    found = json.loads(text, parse_constant=_no_number, object_pairs_hook=once, **how)
     json.dumps(found, ensure_ascii=False).encode()
     return found
 
@@ -131,7 +131,8 @@ def is_release(version: Any) -> bool:
     return isinstance(version, str) and re.fullmatch(r"[0-9][0-9a-z.+]{0,39}", version) is not None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError where a key stands twice, of which one would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice")

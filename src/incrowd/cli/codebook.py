@@ -14,7 +14,7 @@ from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.tables.atomic import is_stream, require_place, whole
-from incrowd.text.marks import STAR
+from incrowd.text.marks import STAR, own_star
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
@@ -231,8 +231,7 @@ def verified(
     opened = options.opened(release, given)
     sources = Policy(hierarchies=labels).sources()
     found = list(reasons(said, paths, opened, known, table, sources))
-    own = f"; whether {known.star!r} in a cell is read as a suppressed one"
-    left = OPEN + (own if known.star != STAR else "")
+    left = OPEN if known.star == STAR else f"{OPEN}; {own_star(known.star)}"
     if as_json:
         names = ("k", "sample", "epsilon", "delta")
         facts = {} if found else {name: said[name] for name in names}

@@ -87,13 +87,12 @@ def verify(
         raise InputError("--statement goes with --proof: it is held against it")
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
-    from incrowd.published.verification import COINS, verify_release
+    from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)
     published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
-    left = {"not_checked": [COINS]} if policy.veil else {}
     if as_json:
         print_json(
             {
@@ -103,7 +102,7 @@ def verify(
                 "k": policy.k,
                 "classes": verdict.classes,
                 "smallest_class": verdict.smallest_class,
-                **left,
+                **({"not_checked": [*verdict.not_checked]} if verdict.not_checked else {}),
             }
         )
     for reason in verdict.reasons:
@@ -113,7 +112,7 @@ def verify(
         say(
             f"yes: {counted(verdict.rows, 'row')} in {classes}, the smallest of "
             f"{verdict.smallest_class:,}; every cell is the original one or an ancestor"
-            + (f"\nopen     {COINS}" if left else ""),
+            + "".join(f"\nopen     {left}" for left in verdict.not_checked),
             quiet,
         )
     return 0 if verdict.lawful else 1

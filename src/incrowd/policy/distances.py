@@ -40,9 +40,8 @@ def distance_of(
     if text == "equal":
         return Equal()
     if text == "ordered":
-        order = (
-            natural_order(column.values, decimal) if column.values else ()
-        )  # of a table without rows
+        # of a table without rows there is nothing to put in order
+        order = natural_order(column.values, decimal) if column.values else ()
         if order is None:
             raise InputError(_unordered(name, column, decimal))
         return Ordered(order)

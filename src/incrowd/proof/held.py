@@ -44,7 +44,7 @@ from incrowd.proof.costs_asked import (
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
-from incrowd.text.marks import STAR
+from incrowd.text.marks import STAR, own_star
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA
 
@@ -333,7 +333,7 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
         found.append(f"whether values of {listed(own)} are as far apart as the proof says (--t)")
     star = facts.get("star", STAR)
     if star != STAR and "star" not in said:
-        found.append(f"whether {star!r} in a cell is read as a suppressed one (--star)")
+        found.append(f"{own_star(star)} (--star)")
     search = {
         "hold_back",
         "strict",

@@ -143,7 +143,7 @@ def evidence_of(
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
         csv=dialect_of(release.source),
-        hierarchies=told_of(release.policy) | spared(release.policy, release.trees),
+        hierarchies=told_of(release.policy, release.trees),
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
@@ -192,24 +192,19 @@ def dialect_of(source: Source) -> dict[str, str]:
     return form | ({"encoding": known.encoding} if known.encoding else {})
 
 
-def spared(policy: Policy, trees: Sequence[Family]) -> dict[str, dict[str, Any]]:
-    """Return the same of columns with marks of missing values, which hierarchies do not know."""
-    found, told = {}, told_of(policy)
+def told_of(policy: Policy, trees: Sequence[Family]) -> dict[str, dict[str, Any]]:
+    """Return where each hierarchy comes from, how the numbers are written that it reads, if not
+    with a point, and which marks of missing values it does not know, if there are some.
+    """
+    found: dict[str, dict[str, Any]] = {**origins(policy.hierarchies)}
+    for column, source in policy.sources().items():
+        mark = getattr(bare_of(source), "decimal", POINT)
+        found[column] |= {} if mark == POINT else {"decimal": mark}
     for tree in trees:
         marks = {*marks_for(policy.na, tree.column)} & {*tree.leaves}
-        if marks and tree.column in told:
-            found[tree.column] = told[tree.column] | {"missing": sorted(map(str, marks))}
+        if marks and tree.column in found:
+            found[tree.column] |= {"missing": sorted(map(str, marks))}
     return found
-
-
-def told_of(policy: Policy) -> dict[str, dict[str, Any]]:
-    """Return where each hierarchy comes from, and how the numbers are written that it reads."""
-    rules = {column: bare_of(source) for column, source in policy.sources().items()}
-    marks = {column: getattr(rule, "decimal", POINT) for column, rule in rules.items()}
-    return {
-        column: told | ({} if marks[column] == POINT else {"decimal": marks[column]})
-        for column, told in origins(policy.hierarchies).items()
-    }
 
 
 def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:

@@ -41,12 +41,14 @@ class Verdict:
     ----------
     reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
     rows, classes, smallest_class: of the release.
+    not_checked: what is asked for and nobody can check without a proof.
     """
 
     reasons: tuple[str, ...]
     rows: int
     classes: int
     smallest_class: int
+    not_checked: tuple[str, ...] = ()
 
     @property
     def lawful(self) -> bool:
@@ -83,8 +85,9 @@ def verify_release(
     require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)
     reasons = list(_columns_differ(published, released.columns))
+    left = (COINS,) if policy.veil else ()
     if reasons:
-        return Verdict(tuple(reasons), released.rows, 0, 0)
+        return Verdict(tuple(reasons), released.rows, 0, 0, left)
     unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
     reasons += told_apart(released, whole, {*unchanged} - {*table.roles.qi})
     pairs = {name: encoded_alike(original, released, name) for name in unchanged}
@@ -114,7 +117,7 @@ def verify_release(
         reasons += _people_lack(known, table, columns, pattern, cells, policy.k)
     elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
-    return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
+    return Verdict(tuple(reasons), released.rows, len(sizes), smallest, left)
 
 
 def combinations_broken(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from incrowd.checker.files import same
+from incrowd.checker.files import once, same
 from incrowd.errors import InputError
 
 FORMAT, VERSION = "incrowd-history", 1
@@ -121,13 +121,6 @@ def person_of(value: Any, signature: Any, beside: Any) -> Person:
     require(all(isinstance(text, str) for text in (*signature, *beside)))
     require(all(len({*one}) == len(one) for one in (signature, beside)))
     return Person(value, frozenset(signature), frozenset(beside))
-
-
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; ValueError where a key stands twice, of which one would be lost."""
-    found = dict(pairs)
-    require(len(found) == len(pairs))
-    return found
 
 
 def require(truth: bool) -> None:

@@ -245,5 +245,5 @@ HOLES: dict[str, Hole] = {
     "levels that are none": Hole(
         lambda: [patch.object(costs, "rule_of", lambda *_: "levels")], "ncp", "claims"
     ),
-    "keys twice": Hole(lambda: [patch.object(files, "_once", dict)], "k=3", "text"),
+    "keys twice": Hole(lambda: [patch.object(files, "once", dict)], "k=3", "text"),
 }
