@@ -1,6 +1,6 @@
 """What a veil costs on halves of UCI Adult, by method; docs/explanation/veil.md.
 
-    python benchmarks/veil.py DATA [--q 0.05] [--times 6] [--rows N] [--method simplex-matching]
+    python benchmarks/veil.py DATA [--q 0.05] [--times 6] [--rows N] [--method exact-steps]
                               [--k 2] [--weights 12,4,5,5,5,5,5,4,12]
 
 DATA is a folder with adult.csv.  Prints one line for each release: the half, q, stars, CPU seconds
@@ -20,9 +20,11 @@ import polars as pl
 
 from incrowd.errors import OutOfScopeError
 from incrowd.run.entropy import numbers, shuffled
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
-from incrowd.veil.lists import Classes, Lots, made
+from incrowd.veil.heaviest import ONE, Weights, made_exactly
+from incrowd.veil.lists import Classes, Known, Lawful, Lots, made
 from incrowd.veil.matching import bits_of_lots, cheapest
 
 
@@ -52,6 +54,20 @@ def singled_out(classes: Classes, codes: np.ndarray, others: np.ndarray) -> list
                     count = np.bincount(key[people][bears], minlength=int(key.max()) + 1)
                     hits[part].append(count[key[rows]] == 1)
     return [float(np.concatenate(one).mean()) if one else 0.0 for one in hits]
+
+
+def stepwise(
+    codes: np.ndarray, veiled: np.ndarray, weights: np.ndarray, lawful: Lawful, k: int
+) -> Classes:
+    """Return the classes of exact steps; a lot for each code does for one for each text."""
+    rows = len(codes)
+    drawn = numbers((int(codes.max()) + 1) * codes.shape[1]).reshape(-1, codes.shape[1])
+    lots = ONE - (np.log((numbers(rows) + 0.5) / 2.0**64) * ONE).astype(np.int64)
+    chance = Weights(lots, np.take_along_axis(drawn, codes, axis=0))
+    costs = [np.array([0, weight]) for weight in weights.tolist()]
+    nobody = Lots(np.zeros(rows, bool), shuffled(rows))
+    found = made_exactly(Known.plain(codes, veiled), costs, lawful, nobody, k, chance, Stop())
+    return Classes(found.of_row, found.levels > 0)
 
 
 def main() -> None:
@@ -86,6 +102,8 @@ def main() -> None:
         try:
             if asked.method == "simplex-matching":
                 classes = cheapest(codes, veiled, weights, lots, Context())
+            elif asked.method == "exact-steps":
+                classes = stepwise(codes, veiled, weights, enough, asked.k)
             else:
                 nobody = Lots(np.zeros(len(codes), bool), shuffled(len(codes)))
                 classes = made(codes, veiled, weights, enough, nobody, asked.k)

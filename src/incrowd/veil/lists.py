@@ -173,6 +173,15 @@ class Made:
         """Return those of some rows that stand in no class yet."""
         return rows[self.of_row[rows] < 0]
 
+    def place(self, asked: list[Candidate], least: int) -> None:
+        """Make classes of groups whose rows change places, asked in this order."""
+        place = placed([one.members for one in asked], self.turn, least)
+        rows = np.flatnonzero(place >= 0)
+        rows = rows[np.argsort(place[rows], kind="stable")]
+        numbers, start = np.unique(place[rows], return_index=True)
+        for number, members in zip(numbers.tolist(), np.split(rows, start[1:]), strict=False):
+            self.close(members, asked[number].choice)
+
 
 def made(
     codes: Ints,
@@ -213,10 +222,15 @@ def with_levels(
         if not found.helps.any():
             break
         found.helps[:] = False  # who is left makes classes like all others
+    return finished(found)
+
+
+def finished(found: Made) -> Levels:
+    """Hide who still waits; return all classes."""
     left = np.flatnonzero(found.of_row < 0)
     if len(left):
-        found.close(left, known.tops)
-    return Levels(found.of_row, np.array(found.levels, np.int64).reshape(-1, len(costs)))
+        found.close(left, found.tops)
+    return Levels(found.of_row, np.array(found.levels, np.int64).reshape(-1, len(found.tops)))
 
 
 def step(found: Made, choices: list[Choice], lawful: Lawful) -> None:
@@ -233,13 +247,7 @@ def step(found: Made, choices: list[Choice], lawful: Lawful) -> None:
 
 def exchanged(found: Made, choices: list[Choice], lawful: Lawful, least: int) -> None:
     """Make all classes of some choices that lose as much, of so many rows or more."""
-    asked = sorted(candidates(found, choices, lawful), key=lambda one: one[:2])
-    place = placed([one.members for one in asked], found.turn, least)
-    rows = np.flatnonzero(place >= 0)
-    rows = rows[np.argsort(place[rows], kind="stable")]
-    numbers, start = np.unique(place[rows], return_index=True)
-    for number, members in zip(numbers.tolist(), np.split(rows, start[1:]), strict=False):
-        found.close(members, asked[number].choice)
+    found.place(sorted(candidates(found, choices, lawful), key=lambda one: one[:2]), least)
 
 
 def candidates(found: Made, choices: list[Choice], lawful: Lawful) -> Iterator[Candidate]:

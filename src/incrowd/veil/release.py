@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import blake2b
 from math import prod
 
 import numpy as np
@@ -24,15 +25,18 @@ from incrowd.problem.solution import Solution
 from incrowd.run.entropy import numbers, shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import raised, tossed
+from incrowd.veil.heaviest import ONE, Weights, made_exactly
 from incrowd.veil.lists import MOST_CHOICES, Known, Lawful, Lots, least_paid, with_levels
 from incrowd.veil.matching import bits_of_lots, cheapest
 from incrowd.veil.optimum import best, require_few
+from incrowd.veil.program import cp_sat
 
 Ints = NDArray[np.int64]
 ID = "consistent"
 EXACT = "subset-dp"
 MATCHING = "simplex-matching"
-METHODS = ("auto", ID, EXACT, MATCHING)
+STEPS = "exact-steps"
+METHODS = ("auto", ID, EXACT, MATCHING, STEPS)
 MOST_CELLS = 150_000  # that auto gives to simplex matching
 
 
@@ -81,6 +85,8 @@ def require_servable(table: Coded, policy: Policy) -> None:
          "each column, such as of 16 quasi-identifiers without hierarchies: all are looked at"),
         (policy.method == MATCHING and not is_two_anonymity(table), "simplex-matching but for "
          "k = 2, without other models"),
+        (policy.method == STEPS and not table.model.size_decides, "exact-steps but for "
+         "k-anonymity, without other models"),
     ]  # fmt: skip
     for wrong, why in asked:
         if wrong:
@@ -102,13 +108,15 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     method = method_for(table, policy)
     if method == EXACT:
         require_few(table.instance.rows)
+    if method == STEPS:
+        cp_sat()
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
     lowest = tossed_for(table, chances)
     lowest[set_aside(len(lowest), lawful)] = tops_of(table)
     context.tell(f"{method} method" if method == ID else method)
-    if method == ID:
-        solution, bound = by_lists(table, lowest, lawful)
+    if method in (ID, STEPS):
+        solution, bound = by_lists(table, lowest, lawful, method, context)
     else:
         solution = by_optimum(table, lowest > 0, lawful, method, context)
         bound = solution.cost
@@ -117,15 +125,20 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     return solved, Veil(chances=chances, veiled_bound_units=bound)
 
 
-def by_lists(table: Coded, lowest: Ints, lawful: Lawful) -> tuple[Solution, int]:
-    """Return the release of the consistent method, and a bound of the veiled table."""
+def by_lists(
+    table: Coded, lowest: Ints, lawful: Lawful, method: str, context: Context
+) -> tuple[Solution, int]:
+    """Return the release of a method that goes step by step, and a bound of the veiled table."""
     known, trees = known_of(table, lowest), trees_of(table.instance.trees, "the veil")
     costs = [nominal(tree.dearest, tree.levels) for tree in trees]
     paid = [tree.cost[:, leaf] for tree, leaf in zip(trees, table.leaves.T, strict=True)]
     least = table.model.smallest_class(table.problem.table)
     exchanging = table.model.size_decides
     lots = drawn(len(lowest), 0 if exchanging else least)
-    found = with_levels(known, costs, lawful, lots, least if exchanging else 0)
+    if method == STEPS:
+        found = made_exactly(known, costs, lawful, lots, least, weights_drawn(table), context.stop)
+    else:
+        found = with_levels(known, costs, lawful, lots, least if exchanging else 0)
     bound = int(least_paid(known, costs, paid, lawful).sum())
     return solution_of(table, found.of_row, found.levels), bound
 
@@ -259,6 +272,19 @@ def drawn(rows: int, least: int) -> Lots:
     """
     share = min(Fraction(2, 5), Fraction(max(0, least - 2), 12))
     return Lots(tossed(rows, [share])[:, 0], shuffled(rows))
+
+
+def weights_drawn(table: Coded) -> Weights:
+    """Return what exact steps weigh: a lot for each row, one for each text of each column."""
+    rows = table.instance.rows
+    lots = -np.log((numbers(rows) + 0.5) / 2.0**64)  # exponential, mean 1
+    key = numbers(2).tobytes()
+    signs = np.empty(table.leaves.shape, np.uint64)
+    for j, tree in enumerate(trees_of(table.instance.trees, "the veil")):
+        texts = [f"{j} {'' if text is None else '=' + text}" for text in tree.labels[0]]
+        drawn = [blake2b(text.encode(), key=key, digest_size=8).digest() for text in texts]
+        signs[:, j] = np.frombuffer(b"".join(drawn), np.uint64)[tree.node[0]][table.leaves[:, j]]
+    return Weights(ONE + (lots * ONE).astype(np.int64), signs)
 
 
 def ties_drawn(shape: tuple[int, int]) -> Ints:

@@ -1,0 +1,204 @@
+"""Exact steps: of all ways to make classes of waiting rows, a step takes the heaviest.
+
+Each row weighs 1 and a lot, each class costs a lot.  A step looks at few sets of columns: those
+that hide what published rows hide most.  It opens the groups of the heaviest way (``program.py``,
+with a proof that it alone weighs so much); then rows are placed as in ``exchange.py``.  The other
+sets of as many columns follow in a step of their own, as groups that change places.
+
+**Claim.**  Say the step makes R of table Y, and R does not publish what Y shows of cell (i, c).
+Then it makes R of Y with that hidden as well.
+
+**Argument.**  Which sets are looked at follows from published rows.  What a row weighs is a lot of
+its own; what a class costs is a lot of the texts that it shows.  The veil takes row i out of groups
+that publish the cell, and R places it in none of them.  So the way of R stays one: R itself shows
+that its classes have k rows each without row i in such groups.  It weighs the same, since row i
+counts if it fits an open group, and then R places it in one that hides the cell.  No other way
+comes, and none becomes heavier.  So the heaviest of all is the heaviest of fewer.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.run.stop import Stop
+from incrowd.veil.exchange import placed
+from incrowd.veil.lists import (
+    Candidate,
+    Choice,
+    Known,
+    Lawful,
+    Levels,
+    Lots,
+    Made,
+    candidates,
+    choices_by_cost,
+    exchanged,
+    finished,
+    lost,
+)
+from incrowd.veil.program import Kind, Program, Way, heaviest
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+ONE = 1 << 24
+"""What a row weighs before its lot."""
+DEAREST = 2 * ONE
+"""What no class costs."""
+EFFORT = 100.0
+"""What the search and the proof of a step may take, in CP-SAT's deterministic seconds."""
+SETS: dict[int, tuple[int, ...]] = {1: (1 << 16,), 2: (10,), 3: (13, 12), 4: (12, 12, 12)}
+"""Hidden columns → how many sets of them each exact step takes."""
+
+
+class Weights(NamedTuple):
+    """What chance alone decides.
+
+    Attributes
+    ----------
+    rows: int64, shape (rows,): what each row weighs, ``ONE`` at least.  Nothing in it may depend on
+        a cell.
+    signs: uint64, shape (rows, columns): a number by lot for the text of each cell, and for nothing
+        else.
+    """
+
+    rows: Ints
+    signs: NDArray[np.uint64]
+
+    def cost(self, one: Candidate) -> int:
+        """Return what a class costs, by lot for its choice and the texts that it shows."""
+        shown = self.signs[one.members[0]][np.array(one.choice) == 0]
+        drawn = blake2b(bytes(one.choice) + shown.tobytes(), digest_size=8).digest()
+        return int.from_bytes(drawn, "big") * DEAREST >> 64
+
+
+class Settled(NamedTuple):
+    """Bool, shape (groups,): which open in the heaviest way for sure, and which do not.
+
+    fits: bool, shape (rows,): who fits one that opens.
+    """
+
+    opened: Bools
+    closed: Bools
+    fits: Bools
+
+
+def made_exactly(
+    known: Known,
+    costs: Sequence[Ints],
+    lawful: Lawful,
+    lots: Lots,
+    least: int,
+    weights: Weights,
+    stop: Stop,
+) -> Levels:
+    """Make the classes of a table without hierarchies; see ``lists.with_levels``.
+
+    Parameters
+    ----------
+    least: k; k rows are all that a class needs.
+
+    Raises
+    ------
+    OutOfScopeError: a step is not proven.
+    """
+    found = Made(known, lots)
+    for _, equal in groupby(choices_by_cost(costs), key=lambda choice: lost(costs, choice)):
+        choices = ranked(found, list(equal))
+        for size in SETS.get(max(map(sum, choices)), ()):
+            few, choices = choices[:size], choices[size:]
+            asked = list(candidates(found, few, lawful))
+            asked.sort(key=lambda one: one[:2])
+            opened = opened_groups(asked, weights, least, stop)
+            found.place([one for one, is_open in zip(asked, opened, strict=True) if is_open], least)
+        if choices:
+            exchanged(found, choices, lawful, least)
+    return finished(found)
+
+
+def ranked(found: Made, choices: list[Choice]) -> list[Choice]:
+    """Return choices in the order of a product: how many published rows hide each column hidden."""
+    rows = found.of_row[found.of_row >= 0]
+    levels = np.array(found.levels, np.int64).reshape(-1, len(found.tops))
+    hiding = (levels[rows] > 0).sum(axis=0).tolist()
+
+    def often(choice: Choice) -> int:
+        product = 1
+        for j, level in enumerate(choice):
+            product *= hiding[j] if level else 1
+        return product
+
+    return sorted(choices, key=often, reverse=True)  # stable
+
+
+def opened_groups(asked: list[Candidate], weights: Weights, k: int, stop: Stop) -> Bools:
+    """bool, shape (groups,): which the heaviest way opens."""
+    members = [one.members for one in asked]
+    cost = [weights.cost(one) for one in asked]
+    sure = settled(members, cost, weights.rows, k)
+    found = sure.opened.copy()
+    free = np.flatnonzero(~sure.opened & ~sure.closed)
+    if len(free):
+        few = [members[g] for g in free]
+        fit = fitting(few)
+        program = Program(kinds_of(fit, weights.rows, sure.fits), [cost[g] for g in free], k)
+        known = greedy([members[g] for g in np.flatnonzero(sure.opened)], few, fit, k)
+        found[free] = heaviest(program, known, EFFORT, stop)
+    return found
+
+
+def greedy(sure: list[Ints], members: list[Ints], fit: dict[int, tuple[int, ...]], k: int) -> Way:
+    """Return a way to begin with: groups one by one, whoever changes places."""
+    groups = sure + members
+    rows = 1 + max(int(group.max()) for group in groups)
+    found: dict[int, Counter[tuple[int, ...]]] = {}
+    for row, at in enumerate(placed(groups, np.arange(rows), k).tolist()):
+        if at >= len(sure):
+            found.setdefault(at - len(sure), Counter())[fit[row]] += 1
+    return found
+
+
+def settled(members: list[Ints], cost: list[int], weight: Ints, k: int) -> Settled:
+    """Return what is decided before any search.
+
+    A group opens in the heaviest way if k rows fit it alone, and these outweigh its cost; it does
+    not if all rows that fit no group opened for sure weigh less than its cost.
+    """
+    opened, closed = np.zeros(len(members), bool), np.zeros(len(members), bool)
+    fits = np.zeros(len(weight), bool)
+    count = np.bincount(np.concatenate([*members, np.zeros(0, np.int64)]), minlength=len(weight))
+    changed = True
+    while changed:
+        changed = False
+        for g in np.flatnonzero(~opened & ~closed).tolist():
+            rows = members[g]
+            own = rows[count[rows] == 1]
+            if weight[rows[~fits[rows]]].sum() < cost[g]:
+                closed[g] = changed = True
+                count[rows] -= 1
+            elif len(own) >= k and weight[own].sum() > cost[g]:
+                opened[g] = changed = True
+                fits[rows] = True
+    return Settled(opened, closed, fits)
+
+
+def fitting(members: list[Ints]) -> dict[int, tuple[int, ...]]:
+    """Return for each row of some groups which of them it fits."""
+    found: dict[int, list[int]] = {}
+    for g, rows in enumerate(members):
+        for row in rows.tolist():
+            found.setdefault(row, []).append(g)
+    return {row: tuple(groups) for row, groups in sorted(found.items())}
+
+
+def kinds_of(fit: dict[int, tuple[int, ...]], weight: Ints, fits: Bools) -> list[Kind]:
+    """Return the kinds of some rows; who fits an open group already adds nothing."""
+    rows, adds = Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
+    for row, groups in fit.items():
+        rows[groups] += 1
+        adds[groups] += 0 if fits[row] else int(weight[row])
+    return [Kind(groups, number, adds[groups]) for groups, number in rows.items()]

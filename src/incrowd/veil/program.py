@@ -1,0 +1,268 @@
+"""Which groups to open: the heaviest way, proven in whole numbers.
+
+A *way* opens some groups so that each of them can have k rows of its own.  It weighs what the rows
+weigh that fit an open group, less what the open groups cost.  CP-SAT (Google's OR-tools) finds the
+heaviest way; then it is asked for another one that weighs as much or more, and has to prove that
+there is none.  Its bounds are whole numbers: linear programs in floating point only propose how to
+add up constraints, and the sums are made again in whole numbers.
+
+One worker and a fixed seed: the same question has the same answer, and whether the effort was
+enough depends on no clock.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix
+
+from incrowd.errors import MissingExtraError, OutOfScopeError
+from incrowd.linear.highs import branched, model_of
+from incrowd.run.stop import Stop
+from incrowd.veil.exchange import placed
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+TICK = 0.1  # seconds
+NOT_PROVEN = (
+    "exact-steps: that one way to make classes is the heaviest is not proven ({}), and another "
+    "release would tell more than the veil allows; use --method consistent"
+)
+
+
+class Kind(NamedTuple):
+    """Rows that fit the same open questions: which groups, how many rows, what they add."""
+
+    groups: tuple[int, ...]
+    rows: int
+    weight: int
+
+
+Way = Mapping[int, Counter[tuple[int, ...]]]
+"""Groups that are open in a way → how many rows of each kind, named by its groups, stand there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What is left to decide.
+
+    Attributes
+    ----------
+    kinds: of the rows that fit some group.
+    costs: of each group.
+    k: rows that each open group needs.
+    """
+
+    kinds: list[Kind]
+    costs: list[int]
+    k: int
+
+    def gains(self) -> list[int]:
+        """Return what each group adds by itself: rows that fit it alone, less its cost."""
+        found = [-cost for cost in self.costs]
+        for kind in self.kinds:
+            if len(kind.groups) == 1:
+                found[kind.groups[0]] += kind.weight
+        return found
+
+    def fed(self) -> list[bool]:
+        """Return for each group whether k rows fit it alone."""
+        own: Counter[int] = Counter()
+        for kind in self.kinds:
+            if len(kind.groups) == 1:
+                own[kind.groups[0]] += kind.rows
+        return [own[g] >= self.k for g in range(len(self.costs))]
+
+    def possible(self, opened: list[bool]) -> bool:
+        """Whether all these groups can have k rows each."""
+        members: dict[int, list[Ints]] = {g: [] for g, is_open in enumerate(opened) if is_open}
+        rows = 0
+        for kind in self.kinds:
+            for g in kind.groups:
+                if opened[g]:
+                    members[g].append(np.arange(rows, rows + kind.rows))
+            rows += kind.rows
+        groups = [np.concatenate(parts) if parts else np.arange(0) for parts in members.values()]
+        place = placed(groups, np.arange(rows), self.k)
+        return len(np.unique(place[place >= 0])) == len(groups)
+
+    def weight(self, opened: list[bool]) -> int:
+        """Return what a way weighs."""
+        fits = sum(kind.weight for kind in self.kinds if any(opened[g] for g in kind.groups))
+        return fits - sum(cost for cost, is_open in zip(self.costs, opened, strict=True) if is_open)
+
+
+class Asked:
+    """A program as CP-SAT is asked it."""
+
+    def __init__(self, program: Program, cp_model: Any) -> None:
+        self.program = program
+        self.model = cp_model.CpModel()
+        self.cp_model = cp_model
+        self.opened = [self.model.new_bool_var("") for _ in program.costs]
+        self.fits: dict[int, Any] = {}
+        self.flows: dict[tuple[int, int], Any] = {}
+        self.feed()
+        terms = [gain * is_open for gain, is_open in zip(program.gains(), self.opened, strict=True)]
+        for at, kind in enumerate(program.kinds):
+            if len(kind.groups) > 1 and kind.weight:
+                fit = self.fits[at] = self.model.new_bool_var("")
+                self.model.add_bool_or([fit.negated(), *(self.opened[g] for g in kind.groups)])
+                terms.append(kind.weight * fit)
+        self.total = sum(terms)
+        self.model.maximize(self.total)
+
+    def feed(self) -> None:
+        """Ask that each open group has k rows: of each kind no more than there are."""
+        program, model = self.program, self.model
+        fed, given = program.fed(), [[] for _ in program.costs]
+        for at, kind in enumerate(program.kinds):
+            flows, most = [], min(kind.rows, program.k)
+            for g in kind.groups:
+                if fed[g]:
+                    continue
+                if len(kind.groups) == 1:
+                    given[g].append(most * self.opened[g])
+                    continue
+                flow = model.new_int_var(0, most, "")
+                model.add(flow <= most * self.opened[g])
+                given[g].append(flow)
+                flows.append(flow)
+                self.flows[at, g] = flow
+            if len(flows) > 1:
+                model.add(sum(flows) <= kind.rows)
+        for g, flows in enumerate(given):
+            if not fed[g]:
+                model.add(sum(flows) >= program.k * self.opened[g])
+
+    def hint(self, rows: Way) -> None:
+        """Name a way from which the search may start."""
+        kinds = self.program.kinds
+        for g, name in enumerate(self.opened):
+            self.model.add_hint(name, g in rows)
+        for at, fit in self.fits.items():
+            self.model.add_hint(fit, any(g in rows for g in kinds[at].groups))
+        for (at, g), flow in self.flows.items():
+            placed = rows[g][kinds[at].groups] if g in rows else 0
+            self.model.add_hint(flow, min(placed, kinds[at].rows, self.program.k))
+
+    def exclude(self, opened: list[bool]) -> None:
+        """Ask for another way that weighs as much or more."""
+        pairs = zip(opened, self.opened, strict=True)
+        self.model.add_bool_or([name.negated() if is_open else name for is_open, name in pairs])
+        self.model.add(self.total >= self.program.weight(opened))
+        self.model.clear_hints()
+
+    def solved(self, effort: float, stop: Stop) -> tuple[list[bool] | None, float]:
+        """Return the heaviest way, None if there is none, and the effort that it took.
+
+        Raises
+        ------
+        OutOfScopeError: it is not proven.
+        """
+        solver = self.cp_model.CpSolver()
+        asked = solver.parameters
+        asked.num_workers, asked.random_seed, asked.linearization_level = 1, 1, 2
+        asked.max_deterministic_time = max(0.0, effort)
+        asked.optimize_with_lb_tree_search = True  # it proves more than it finds
+        asked.catch_sigint_signal = False  # whoever called handles it
+        run_until(lambda: solver.solve(self.model), solver.stop_search, stop)
+        answer = solver.response_proto
+        if answer.status == self.cp_model.INFEASIBLE:
+            return None, answer.deterministic_time
+        if answer.status != self.cp_model.OPTIMAL:
+            why = stop.why() if stop.now() else "the effort is used up"
+            raise OutOfScopeError(NOT_PROVEN.format(why))
+        return [bool(solver.value(name)) for name in self.opened], answer.deterministic_time
+
+
+def run_until(run: Callable[[], Any], end: Callable[[], None], stop: Stop) -> None:
+    """Run what ends when it is told to, in a thread, so that signals are handled meanwhile."""
+    thread = Thread(target=run, name="CP-SAT", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(TICK)
+            if stop.now():
+                end()
+    finally:
+        end()
+
+
+def cp_sat() -> Any:
+    """Return OR-tools' ``cp_model``.
+
+    Raises
+    ------
+    MissingExtraError: it is not installed.
+    """
+    try:
+        return import_module("ortools.sat.python.cp_model")
+    except ImportError as error:
+        raise MissingExtraError("ortools", "veil", "the method exact-steps") from error
+
+
+def proposed(program: Program, stop: Stop) -> list[bool] | None:
+    """Return a way that HiGHS, in floating point, finds the heaviest; None if it finds none."""
+    number, fed = len(program.costs), program.fed()
+    terms = list(zip(program.gains(), [1] * number, strict=True))  # of columns: gain, most
+    needs = [{g: -program.k} for g in range(number)]  # of rows: column → factor, sum ≥ least
+    rows: list[tuple[dict[int, int], int]] = []
+    for kind in program.kinds:
+        most = min(kind.rows, program.k)
+        if len(kind.groups) == 1:
+            needs[kind.groups[0]][kind.groups[0]] += most
+            continue
+        rows.append(({len(terms): -1, **dict.fromkeys(kind.groups, 1)}, 0))
+        terms.append((kind.weight, 1))
+        flows = {}
+        for g in kind.groups:
+            if not fed[g]:
+                rows.append(({len(terms): -1, g: most}, 0))
+                needs[g][len(terms)] = flows[len(terms)] = 1
+                terms.append((0, most))
+        rows.append((dict.fromkeys(flows, -1), -kind.rows))
+    rows += [(need, 0) for g, need in enumerate(needs) if not fed[g]]
+    entries = [(at, j, factor) for at, (row, _) in enumerate(rows) for j, factor in row.items()]
+    at, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
+    matrix = csc_matrix((factor.astype(float), (at, j)), (len(rows), len(terms)))
+    gain, most = np.array(terms, float).T
+    gain /= max(1.0, float(np.abs(gain).mean()))
+    least = np.array([bound for _, bound in rows], float)
+    whole = np.arange(len(terms)) < number
+    above = np.full(len(rows), np.inf)
+    model = model_of(matrix, -gain, most, least, above, whole)
+    model.setOptionValue("mip_rel_gap", 1e-5)
+    x = branched(model, stop).x
+    found = None if x is None else (x[:number] > 0.5).tolist()
+    return found if found is not None and program.possible(found) else None
+
+
+def heaviest(program: Program, known: Way, effort: float, stop: Stop) -> list[bool]:
+    """Return the groups that the heaviest way opens; it alone weighs so much.
+
+    Parameters
+    ----------
+    known: a way, from which the search starts.
+    effort: how much CP-SAT may do, in its deterministic seconds.
+
+    Raises
+    ------
+    OutOfScopeError: that is not proven, or two ways weigh as much.
+    """
+    cp_model = cp_sat()
+    found = proposed(program, stop) or [g in known for g in range(len(program.costs))]
+    while True:
+        asked = Asked(program, cp_model)
+        asked.exclude(found)
+        other, spent = asked.solved(effort, stop)
+        if other is None:
+            return found
+        if program.weight(other) == program.weight(found):
+            raise OutOfScopeError(NOT_PROVEN.format("two weigh as much"))
+        found, effort = other, effort - spent
