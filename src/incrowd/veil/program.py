@@ -29,6 +29,7 @@ from incrowd.veil.exchange import placed
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 TICK = 0.1  # seconds
+MOST_NODES = 300  # of HiGHS, whose way need not be the heaviest
 NOT_PROVEN = (
     "exact-steps: that one way to make classes is the heaviest is not proven ({}), and another "
     "release would tell more than the veil allows; use --method consistent"
@@ -238,6 +239,7 @@ def proposed(program: Program, stop: Stop) -> list[bool] | None:
     above = np.full(len(rows), np.inf)
     model = model_of(matrix, -gain, most, least, above, whole)
     model.setOptionValue("mip_rel_gap", 1e-5)
+    model.setOptionValue("mip_max_nodes", MOST_NODES)
     x = branched(model, stop).x
     found = None if x is None else (x[:number] > 0.5).tolist()
     return found if found is not None and program.possible(found) else None
