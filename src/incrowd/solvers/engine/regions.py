@@ -18,7 +18,7 @@ from incrowd.kernels.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
-FEW_REGIONS, PAID = 8, 16  # regions that share out work; times that of a copy whose class is free
+FEW_REGIONS, PAID = 4, 16  # regions that share out work; times that of a copy whose class is free
 SLICE = 50_000  # moves in a region between two looks at the clock
 COLUMNS = 4  # by which rows are ordered
 MOST_SUPPORT = 200  # copies of a pattern that makes rows neighbours
