@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.privacy.metric import DetourError, Metric
-from incrowd.text.numerals import POINT, pointed
+from incrowd.text.numerals import POINT, finite
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
 
@@ -24,7 +23,7 @@ def natural_order(values: Sequence[str | None], decimal: str = POINT) -> tuple[i
         return None
     if all(DATE.fullmatch(value) for value in present):
         return tuple(sorted(range(len(present)), key=lambda code: present[code]))
-    numbers = [_number(value, decimal) for value in present]
+    numbers = [finite(value, decimal) for value in present]
     found = [number for number in numbers if number is not None]
     if len(found) < len(present) or len(set(found)) < len(found):
         return None
@@ -34,15 +33,7 @@ def natural_order(values: Sequence[str | None], decimal: str = POINT) -> tuple[i
 def ordered(values: Sequence[str], decimal: str = POINT) -> bool:
     """Whether all are numbers, or all are dates."""
     dates = all(map(DATE.fullmatch, values))
-    return dates or all(_number(value, decimal) is not None for value in values)
-
-
-def _number(text: str, decimal: str) -> Decimal | None:
-    try:
-        number = Decimal(pointed(text, decimal) or "NaN")
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    return dates or all(finite(value, decimal) is not None for value in values)
 
 
 def given_order(
