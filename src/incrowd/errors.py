@@ -23,12 +23,25 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 
 class IncrowdError(Exception):
     """Base of all errors that incrowd raises on purpose."""
 
     exit_code = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes: a pool breaks where an error cannot be made again.
+
+        By message and attributes, as what an error is made of need not be its message.
+        """
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[IncrowdError], args: tuple[Any, ...]) -> IncrowdError:
+    """Return an error with this message, past its own way to make one."""
+    return kind.__new__(kind, *args)
 
 
 class InputError(IncrowdError):

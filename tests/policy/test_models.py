@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.measures.orders import natural_order
 
 FRAME = pl.DataFrame(
     {
@@ -53,6 +54,33 @@ def test_distances(tmp_path):
     assert cost(**words, distance="hierarchy", hierarchies={"s": tmp_path / "h.csv"}) <= plain
     assert cost(**words, distance=str(tmp_path / "order")) <= plain
     assert cost(**words, distance=str(tmp_path / "metric")) <= plain
+
+
+NINE, TEN = "2020-01-01T09:00", "2020-01-01T10:00"
+TIMES = [
+    ([TEN + "+05:00", NINE + "+00:00"], (0, 1)),
+    ([TEN.replace("T", " "), NINE], (1, 0)),
+    ([TEN + ":00.5Z", TEN + ":00Z"], (1, 0)),
+    (["0001-01-01T00:00+14:00", "0001-01-01T00:00-12:00"], (0, 1)),
+    (["2020-02", "2020-01-31"], (1, 0)),
+    ([TEN, TEN + ":00"], None),  # one time in two texts
+    ([TEN + "Z", NINE], None),
+    (["2020-13-01", "2020-12-01"], None),
+    (["1", "1.0"], None),
+]
+
+
+@pytest.mark.parametrize(("texts", "order"), TIMES)
+def test_times_are_in_order_of_time(texts: list[str], order: tuple[int, ...] | None) -> None:
+    """Tests that zones, spaces and parts of a second count, and no order is made of ties."""
+    assert natural_order(texts) == order
+
+
+def test_two_texts_of_one_number_have_no_order() -> None:
+    """Tests that the message says what is wrong: these are numbers."""
+    twice = pl.DataFrame({"a": ["1"] * 4, "n": ["1", "1.0", "2", "3"]})
+    with pytest.raises(ic.InputError, match="two texts of 'n' are one number or one time"):
+        ic.anonymize(twice, k=2, sensitive="n", t=0.5, distance="ordered")
 
 
 BAD = [

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, time
+from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
@@ -9,31 +11,62 @@ from incrowd.hierarchy.ladder import is_missing
 from incrowd.privacy.metric import DetourError, Metric
 from incrowd.text.numerals import POINT, finite
 
-DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
+DATE = re.compile(
+    r"(\d{4}-\d{2})(-\d{2})?(?:[ T](\d{2}(?::\d{2}){0,2})(\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?",
+    re.ASCII,
+)
+"""An ISO date: month, day, time of day, what follows its seconds, time zone."""
 
 
 def natural_order(values: Sequence[str | None], decimal: str = POINT) -> tuple[int, ...] | None:
     """Return the codes from least to greatest: numbers by size, ISO dates by time.
 
     None where a value is missing, or said to stand for a missing one, or is neither: words have no
-    order that the table knows.  ``decimal``: what stands before the decimals of numbers.
+    order that the table knows.  None too where two texts are one number or one time, or only some
+    times have a zone.  ``decimal``: what stands before the decimals of numbers.
     """
     present = [value for value in values if value is not None and not is_missing(value)]
     if len(present) < len(values) or not present:
         return None
-    if all(DATE.fullmatch(value) for value in present):
-        return tuple(sorted(range(len(present)), key=lambda code: present[code]))
-    numbers = [finite(value, decimal) for value in present]
-    found = [number for number in numbers if number is not None]
-    if len(found) < len(present) or len(set(found)) < len(found):
+    places = _places(present, decimal)
+    if places is None or len(set(places)) < len(places):
         return None
-    return tuple(sorted(range(len(found)), key=lambda code: found[code]))
+    return tuple(sorted(range(len(places)), key=lambda code: places[code]))
 
 
 def ordered(values: Sequence[str], decimal: str = POINT) -> bool:
     """Whether all are numbers, or all are dates."""
-    dates = all(map(DATE.fullmatch, values))
-    return dates or all(finite(value, decimal) is not None for value in values)
+    return _places(values, decimal) is not None
+
+
+def _places(texts: Sequence[str], decimal: str) -> list[Any] | None:
+    """Return what texts are compared by: all are times, with a zone or without, or all numbers."""
+    times = [_moment(text) for text in texts]
+    found = [moment for moment in times if moment is not None]
+    if len(found) == len(texts):
+        zoned = {zone for zone, _ in found}
+        return [seconds for _, seconds in found] if len(zoned) < 2 else None
+    numbers = [finite(text, decimal) for text in texts]
+    return None if None in numbers else numbers
+
+
+def _moment(text: str) -> tuple[bool, Fraction] | None:
+    """Return whether a time has a zone, and its seconds since the year 1; None for other text."""
+    found = DATE.fullmatch(text)
+    if found is None:
+        return None
+    month, day, clock, parts, zone = found.groups()
+    try:
+        days = date.fromisoformat(f"{month}{day or '-01'}").toordinal()
+        at = time.fromisoformat(clock or "00")
+    except ValueError:
+        return None
+    seconds = 86_400 * days + 3_600 * at.hour + 60 * at.minute + at.second
+    ahead = 0
+    if zone and zone != "Z":
+        minutes = 60 * int(zone[1:3]) + int(zone[-2:])
+        ahead = 60 * (minutes if zone[0] == "+" else -minutes)
+    return zone is not None, seconds - ahead + Fraction(f"0{parts or '.0'}")
 
 
 def given_order(

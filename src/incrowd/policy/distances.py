@@ -9,7 +9,7 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
-from incrowd.measures.orders import given_metric, given_order, natural_order
+from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 from incrowd.text.numerals import POINT
 
@@ -70,6 +70,11 @@ def _unordered(name: str, column: "Column", decimal: str) -> str:
         return (
             f"{name!r} has missing values, and the table does not know their place in the order "
             f"of the others; {file}, an empty line standing for empty cells"
+        )
+    if ordered(known, decimal):
+        return (
+            f"two texts of {name!r} are one number or one time, so they have no order: write each "
+            f"number or time in one way, or {file}"
         )
     return (
         f"the values of {name!r} have no order that the table knows (numbers and ISO dates have); "

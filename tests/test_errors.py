@@ -1,0 +1,37 @@
+"""Tests of errors as values: they travel between processes, whatever they are made of."""
+
+import pickle
+
+import pytest
+
+from incrowd.errors import (
+    IncrowdError,
+    InputError,
+    LackingError,
+    MissingExtraError,
+    NoLawfulReleaseError,
+    OutsideError,
+    TooLongError,
+    UnorderedError,
+)
+from incrowd.privacy.metric import DetourError
+
+MADE = (
+    InputError("no such file"),
+    NoLawfulReleaseError("k is too large"),
+    MissingExtraError("pyspark", "spark", "reading"),
+    LackingError("age", ["34"], "ages.csv", 7),
+    OutsideError("age", ["34"], "bands:0,18"),
+    TooLongError("age", ["34"], "interval:5"),
+    UnorderedError("age", ["x"], "the list", 2),
+    DetourError(0, 2, 1),
+)
+
+
+@pytest.mark.parametrize("error", MADE, ids=lambda error: type(error).__name__)
+def test_an_error_travels_between_processes(error: IncrowdError) -> None:
+    """Tests that class, message and attributes arrive: a pool of processes breaks otherwise."""
+    arrived = pickle.loads(pickle.dumps(error))
+    assert type(arrived) is type(error)
+    assert str(arrived) == str(error)
+    assert vars(arrived) == vars(error)
