@@ -253,6 +253,36 @@ def test_the_checker_holds_what_is_linked(folder: Path) -> None:
         assert "pseudonym" in str(verdict.reason)
 
 
+def test_rows_are_linked_as_far_as_people_are_counted(folder: Path) -> None:
+    """Tests a proof that counts people in classes, and says of linked rows that one shares them."""
+    assert run(f"{ASKED} --pseudonym pid").exit_code == 0
+    people = {"model": "people", "k": 2, "columns": ["pid"]}
+    linked = people | {"linked": True}
+    assert forged(folder, models=[linked]).accepted
+    assert forged(folder, models=[people, linked]).accepted
+    verdict = forged(folder, models=[people, linked | {"k": 1}])
+    assert "link rows" in str(verdict.reason)
+
+
+def test_without_a_proof_pseudonyms_are_looked_at(folder: Path) -> None:
+    """Tests releases that show names, or say anything else, where pseudonyms are asked for."""
+    (folder / "in.csv").write_text("visit,x,s\nV1,a,f\nV2,a,m\nV3,b,f\n,b,m\n")
+    asked = "-k 2 --sensitive s --pseudonym visit --qi x"
+    assert run(f"anonymize in.csv -o out.csv {asked}").exit_code == 0
+    done = run(f"verify out.csv --original in.csv {asked}")
+    assert done.exit_code == 0
+    assert "key is secret" in done.stderr
+    lines = (folder / "out.csv").read_text().splitlines()
+    first, other = (
+        line.split(",")[0] for line in [line for line in lines[1:] if line[0] == "p"][:2]
+    )
+    at = next(i for i, line in enumerate(lines) if line.startswith(first))
+    for text in ("V1", "", '""', other, first[:-1], first.upper()):
+        moved = [*lines[:at], text + lines[at].removeprefix(first), *lines[at + 1 :]]
+        (folder / "out.csv").write_text("\n".join(moved) + "\n")
+        assert run(f"verify out.csv --original in.csv {asked}").exit_code == 1, text
+
+
 def test_a_pseudonym_of_one_of_several_columns_is_rejected(folder: Path) -> None:
     """Tests people told apart by two columns, of which one alone links rows of several."""
     lines = ["h,pid,x", "A,1,a", "B,1,b", "A,2,a", "B,2,b"]

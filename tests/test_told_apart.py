@@ -1,11 +1,18 @@
 """Tests that ``verify`` without a proof says no where equal cells of a release look different."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.policy import Policy
+from incrowd.published.verification import verify_release
+from incrowd.tables.files import read
 
 ORIGINAL = "name,age,ill\nAda,34,flu\nBen,35,flu\nCy,36,cold\nDi,37,cold\n"
 HEAD = "age,ill\n"
@@ -53,3 +60,91 @@ def test_zeros(form: str, kept: bool, tmp_path: Path) -> None:
             tables = paths
         told[name] = ic.verify(*tables, **asked).lawful
     assert told == {"other": False, "own": kept}
+
+
+NESTED = {
+    "flat": lambda zero: zero,
+    "lists": lambda zero: [zero],
+    "structs": lambda zero: {"a": [zero]},
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_zeros_of_kept_columns_stay_with_their_rows(kind: str, tmp_path: Path) -> None:
+    """Tests both zeros in a kept column: rows may move, signs may not."""
+    of = NESTED[kind]
+    numbers = {"age": [1] * 8, "row": [0, 1] * 4}
+    signs = [0.0, -0.0] * 4
+    whole = pl.DataFrame(numbers | {"size": [of(zero) for zero in signs]})
+    whole.write_parquet(tmp_path / "in.parquet")
+    asked = {"k": 2, "keep": ["row", "size"]}
+    turned = whole[[3, 0, 5, 2, 1, 4, 7, 6]]
+    dealt = turned.with_columns(size=pl.Series([of(zero) for zero in signs]))
+    for name, table, fine in (("turned", turned, True), ("dealt", dealt, False)):
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        answer = ic.verify(tmp_path / f"{name}.parquet", tmp_path / "in.parquet", **asked)
+        assert answer.lawful == fine, name
+    plain = whole.with_columns(size=pl.Series([of(0.0)] * 8))
+    plain.write_parquet(tmp_path / "in.parquet")
+    assert not ic.verify(tmp_path / "turned.parquet", tmp_path / "in.parquet", **asked)
+
+
+@pytest.mark.parametrize("form", ["xlsx", "sqlite"])
+def test_a_number_and_a_text_that_read_alike(form: str, tmp_path: Path) -> None:
+    """Tests files whose cells are of any kind: by a number among texts a row is told apart."""
+
+    def written(name: str, cells: list[Any]) -> Any:
+        path = tmp_path / f"{name}.{form}"
+        rows = list(zip(cells, "abcd", strict=True))
+        if form == "sqlite":
+            with closing(sqlite3.connect(path)) as base, base:
+                base.execute("create table t (age, ill)")
+                base.executemany("insert into t values (?, ?)", rows)
+            return read(f"sqlite:///{path}", table="t")
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in (("age", "ill"), *rows):
+            book.active.append(row)
+        for (cell,) in book.active.iter_rows(min_row=2, max_col=1):
+            cell.number_format = "00" if cell.value == 7 else "General"
+        book.save(path)
+        return read(path)
+
+    pytest.importorskip("sqlalchemy" if form == "sqlite" else "openpyxl")
+    policy = Policy(k=4, sensitive=("ill",))
+    for number, text in ((34, "34"), (7, "07" if form == "xlsx" else "7")):
+        original = written(f"original {number}", [text] * 4)
+        for name, cells in {"texts": [text] * 4, "numbers": [number] * 4}.items():
+            assert verify_release(original, written(f"{name} {number}", cells), policy).lawful
+        mixed = verify_release(original, written(f"mixed {number}", [text, number] * 2), policy)
+        assert len(mixed.reasons) == 1
+        assert "two ways" in mixed.reasons[0]
+
+
+@pytest.mark.parametrize("form", ["sav", "dta"])
+def test_zeros_of_statistics_packages(form: str, tmp_path: Path) -> None:
+    library = pytest.importorskip("pyreadstat")
+    write = {"sav": library.write_sav, "dta": library.write_dta}[form]
+    paths = [tmp_path / f"{name}.{form}" for name in ("original", "plain", "signs")]
+    for path, zeros in zip(paths, ([0.0] * 4, [0.0] * 4, [0.0, -0.0, 0.0, 0.0]), strict=True):
+        write(pd.DataFrame({"age": zeros, "ill": list("abcd")}), str(path))
+    asked = {"k": 4, "sensitive": "ill"}
+    assert ic.verify(paths[1], paths[0], **asked)
+    assert not ic.verify(paths[2], paths[0], **asked)
+
+
+@pytest.mark.parametrize(
+    ("cells", "fine"), [("'=a '=a '=a '=a", True), ("'=a =a '=a =a", False), ("=a =a =a =a", False)]
+)
+@pytest.mark.parametrize("column", ["age", "ill"])
+def test_apostrophes_of_some_rows_alone(
+    cells: str, fine: bool, column: str, tmp_path: Path
+) -> None:
+    """Tests that a spreadsheet-safe release has its apostrophes in all rows alike."""
+    other = next(name for name in ("age", "ill") if name != column)
+    for name, column_cells in (("original", ["=a"] * 4), ("release", cells.split())):
+        frame = pl.DataFrame({column: column_cells, other: ["x"] * 4}).select("age", "ill")
+        frame.write_csv(tmp_path / f"{name}.csv")
+    asked = {"k": 4, "sensitive": "ill", "spreadsheet_safe": True}
+    answer = ic.verify(tmp_path / "release.csv", tmp_path / "original.csv", **asked)
+    assert answer.lawful == fine
+    assert fine or "apostrophe" in answer.reasons[0]

@@ -413,6 +413,16 @@ def test_the_command_shown_gives_the_same_bytes(page: Page, tmp_path: Path, furt
     assert same_rows(tmp_path / "again.csv", kept, further)
 
 
+def test_what_is_not_public_is_for_its_owner_alone(page: Page, tmp_path: Path):
+    """Tests files that undo a release, or list values that it hides: others cannot open them."""
+    page.post("group", column="town", level=0, members=["Ulm", "Hof"], name="south")
+    made(page)
+    written = published(page, tmp_path / "out", ALL)
+    written.append(Path(page.post("save", folder=str(tmp_path / "work"))["saved"]))
+    private = {file.name for file in written if not file.stat().st_mode & 0o077}
+    assert private == {"release.proof", "internal-report.html", "hierarchy-town.csv", "desk.json"}
+
+
 def test_publishing_asks_first(page: Page, tmp_path: Path):
     """Tests what is refused: no folder, files that are there, a second release of the people."""
     assert "no release yet" in page.refused("publish")
@@ -451,7 +461,7 @@ def test_nothing_is_written_but_where_told(
 
 
 def test_the_work_is_saved_and_opened(page: Page, tmp_path: Path):
-    """Tests that all of it comes back, that no cell is in it, and what is no such work."""
+    """Tests that all of it comes back, that no row is in it, and what is no such work."""
     page.post("group", column="age", level=0, members=levels_of(page, "age")[0][:3], name="young")
     page.post("ask", roles={"sex": "keep"}, further={"k": 3})
     made(page)

@@ -297,6 +297,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         ic.republish(table, "h", person="pid", sensitive="s", m=5)
     assert run(f"republish 1.csv -o o.csv {WORDS} -q").exit_code == 0
     plain = json.loads(Path("h").read_text())
+    del plain["sha256"]  # which would differ
     for name, value in (
         ("format", "x"),
         ("people", {"1": ["s", ["t"], []]}),

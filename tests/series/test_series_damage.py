@@ -115,9 +115,36 @@ def test_what_does_not_hold_together(change: Callable[[Plain], None], history: P
     """Tests that nothing follows a history of which one entry was changed, in a plain answer."""
     plain = json.loads(history.read_text())
     change(plain)
-    history.write_text(json.dumps(plain))
+    for without in ((), ("sha256",)):  # earlier versions wrote no hash
+        history.write_text(json.dumps({n: part for n, part in plain.items() if n not in without}))
+        with pytest.raises(InputError, match="or a damaged one"):
+            ic.republish(table(0, 12), history, **ASKED)
+
+
+def test_what_holds_together_is_told_by_its_hash(tmp_path: Path) -> None:
+    """Tests the signature of an absent person without company, widened: by the hash, and anew."""
+    path, asked = tmp_path / "h", ASKED | {"k": 1}
+    known: list[str | None] = [None]
+    for rows in (table(0, 9), table(3, 12)):
+        release = ic.republish(rows, path, expect_history=known[-1], **asked)
+        release.write(tmp_path / "o.csv", path)
+        known.append(release.history.seal)
+    honest = json.loads(path.read_text())
+    path.write_text(json.dumps(honest, indent=1))  # says the same
+    assert ic.republish(table(0, 12), path, expect_history=known[-1], **asked).rows == 12
+    honest["people"]["P0"][2] = []
+    honest["people"]["P0"][1].append("v")
+    path.write_text(json.dumps(honest))
     with pytest.raises(InputError, match="or a damaged one"):
-        ic.republish(table(0, 12), history, **ASKED)
+        ic.republish(table(0, 12), path, **asked)
+    del honest["sha256"]  # or made anew, with all the rest
+    path.write_text(json.dumps(honest))
+    _ = ic.republish(table(0, 12), path, **asked)
+    for other in (path, tmp_path / "not there"):
+        with pytest.raises(InputError, match="not the history that is expected"):
+            ic.republish(table(0, 12), other, expect_history=known[-1], **asked)
+    with pytest.raises(InputError, match="not the history that is expected"):
+        ic.republish(table(0, 12), path, expect_history=known[1], **asked)
 
 
 def test_an_entry_stands_once(history: Path) -> None:
@@ -131,6 +158,7 @@ def test_an_entry_stands_once(history: Path) -> None:
 def test_histories_of_earlier_versions(history: Path) -> None:
     """Tests that a history is followed that does not say how many people are known."""
     plain = json.loads(history.read_text())
+    del plain["sha256"]
     for each in plain["releases"]:
         del each["people"]
     history.write_text(json.dumps(plain))

@@ -26,7 +26,7 @@ from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.run.threads import together, within_room
 
-PAIRS = 40_000  # (row, pattern) pairs that are worth a thread: a tenth of a millisecond
+PAIRS = 10_000  # (row, pattern) pairs that are worth a thread: a tenth of a millisecond
 PIECES = 4  # spans of patterns per thread, for some take longer than others
 Span = tuple[int, int]
 

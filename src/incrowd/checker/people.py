@@ -1,6 +1,7 @@
 """Whose a row is, where classes are counted in people: what the model ``people`` looks at."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,9 @@ def secrets_of(
     But under pseudonyms they may, if a model asks that all rows of a person are shared.
     """
     whose, hidden = persons(models), roles.get("pseudonym", [])
-    company = min(2, least_size(models))  # linked rows of one person alone hide nobody
+    # linked rows of one person alone hide nobody, and of fewer than a class has, fewer than is said
+    told = [number(model, "k", whole=True) for model in models if model.get("model") == "people"]
+    company = max([Fraction(min(2, least_size(models))), *told])
     alone = [model for model in models if model.get("linked") and len(model["columns"]) == 1]
     alone = [model for model in alone if number(model, "k", whole=True) >= company]
     linked = persons(alone)  # of several columns that name a person, one links more than its rows

@@ -47,6 +47,12 @@ SERVED = ("qi", "sensitive", "id", "person", *options.COSTS, "time_limit", "seed
     help="What a counterfeit counts, in suppressed cells; without it as few as can be.",
 )
 @click.option("--all-new", is_flag=True, help="Nobody of an earlier release need be in NEW.")
+@click.option(
+    "--expect-history",
+    "expected",
+    metavar="HASH",
+    help="Refuse a history of another hash than the one that the release before told.",
+)
 @options.policy_options(*SERVED)
 @options.policy_option
 @options.reading_options
@@ -60,6 +66,7 @@ def republish(
     k: int,
     weight: float | None,
     all_new: bool,
+    expected: str | None,
     as_json: bool,
     quiet: bool,
     **given: Any,
@@ -81,7 +88,7 @@ def republish(
     policy = Policy(**options.policy_arguments(source.columns, given))
     with standard_output_kept():
         asked = of_table.Asked(m, k, weight, all_new)
-        release = of_table.republished(source, policy, asked, history)
+        release = of_table.republished(source, policy, asked, history, expected)
     release.write(output, history)
     if as_json:
         print_json(record(release, output, history))
@@ -105,6 +112,7 @@ def record(release: "Republished", output: str, history: str) -> dict[str, Any]:
         "gap": release.gap,
         "output": output,
         "history": history,
+        "history_sha256": release.history.seal,
     }
 
 
@@ -135,4 +143,5 @@ def in_words(release: "Republished", output: str, history: str) -> str:
             lines.append(("withheld", f"{why[name]:,} people {words}"))
     lines.append(("release", f"number {len(release.history.releases)} of its series"))
     lines.append(("written", f"{output}, {history} (keep it private)"))
+    lines.append(("hash", f"of the history: {release.history.seal} (--expect-history, next time)"))
     return "\n".join(f"{name:<9}{fact}" for name, fact in lines)

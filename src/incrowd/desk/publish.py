@@ -113,11 +113,14 @@ def order_text(column: str, rows: Rows) -> bytes:
 
 
 def write_hierarchies(ask: Ask, folder: str) -> list[str]:
-    """Write the hierarchies made on the page; return their files."""
+    """Write the hierarchies made on the page; return their files.
+
+    For their owner alone: they list the table's values, those too that a release hides.
+    """
     written = []
     for column, rows in ask.own.items():
         place = hierarchy_place(folder, column)
-        with whole(place) as file:
+        with whole(place, private=True) as file:
             file.write((order_text if column in ask.rules else hierarchy_text)(column, rows))
         written.append(place)
     return written
@@ -147,7 +150,7 @@ def publish(
     facts: dict[str, Any] = {}
 
     def prove_it(released: Path) -> None:
-        with whole(where["proof"]) as file:
+        with whole(where["proof"], private=True) as file:
             facts.update(prove(release, table, released, file))
 
     release.write(where[RELEASE], prove_it if "proof" in where else None)

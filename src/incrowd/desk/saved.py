@@ -1,4 +1,7 @@
-"""The work in a folder: what is asked, its history and its scenarios; no cell of the table."""
+"""The work in a folder: what is asked, its history and its scenarios; for its owner alone.
+
+No row of the table is in it, but hierarchies that were made on the page list their columns' values.
+"""
 
 import json
 from pathlib import Path
@@ -38,7 +41,7 @@ def save(session: Session, folder: str) -> str:
             raise InputError(f"{place.parent}: no such folder")
         files.made(place)
         file = place / FILE
-        with whole(file) as out:
+        with whole(file, private=True) as out:
             out.write(json.dumps(record, ensure_ascii=False, indent=1).encode())
         return str(file)
 

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import hmac
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from incrowd.tables.base import Column, Edit, Replacement, Source
 
 MARK = b"incrowd pseudonym "
 DIGITS = 32
+FORM = re.compile(f"p[0-9a-f]{{{DIGITS}}}")
+"""What a pseudonym looks like."""
 
 
 def pseudonym_of(key: bytes, text: str) -> str:

@@ -41,6 +41,7 @@ from incrowd.proof.costs_asked import (
     same_range,
     stated_of,
 )
+from incrowd.published.pseudonyms import KEY
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
@@ -319,7 +320,7 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
         "whether the models are enough for the purpose",
     ]
     if facts["roles"].get("pseudonym"):
-        found.append("whether the pseudonyms' key is secret, and what other releases with it link")
+        found.append(KEY)
     named = [c for c in facts["roles"]["qi"] if c in facts["hierarchies"]]
     named = [c for c in named if "hierarchies" not in said or c not in policy.hierarchies]
     named = [c for c in named if c not in averaged_in(proof)]

@@ -4,18 +4,22 @@ A text in quotes and without, −0.0 and 0.0, lines that end in two ways: the sa
 file.  How text is written is asked of the independent checker, as of releases with a proof.
 """
 
-from collections.abc import Iterable, Iterator
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from incrowd.checker.delimited import BARE, BLANK, MARK, MIXED, TWO_WAYS, Reading
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
-from incrowd.checker.unchanged import bits_of, has_one_form
+from incrowd.checker.unchanged import has_one_form
 from incrowd.errors import InputError
-from incrowd.tables.base import Source
+from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.csv_table import CsvTable
 from incrowd.tables.parts import PartsTable
+from incrowd.tables.spreadsheet import runs
 
 
 def told_apart(released: Source, original: Source | None, same: Iterable[str]) -> Iterator[str]:
@@ -24,19 +28,57 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
     Parameters
     ----------
     original: None where there is not one.
-    same: columns that are published as they are; their cells may have the original's very bits.
+    same: columns that are published as they are, and compared to the bit, see ``alike``.
     """
     whole = released.base if isinstance(released, PartsTable) else released
     if isinstance(whole, CsvTable):
         yield from _written_apart(whole)
         return
-    own = {*same}
+    own, apart = {*same}, getattr(whole, "apart", frozenset())
+    yield from (f"column {name!r}: {TWO_WAYS}" for name in whole.columns if name in apart)
     for name in whole.columns:
         cells = _numbers(whole, name)
         if cells is not None and not has_one_form(cells):
             before = None if original is None or name not in own else _numbers(original, name)
-            if before is None or sorted(bits_of(before)) != sorted(bits_of(cells)):
+            if before is None or before.dtype != cells.dtype:
                 yield f"column {name!r}: {TWO_WAYS}"
+
+
+def alike(original: Source, released: Source, name: str) -> tuple[Column, Column]:
+    """Return a column of two tables, equal cells having equal values, see ``encoded_alike``.
+
+    Where equal numbers of the release have several forms, cells are equal to the bit: each row has
+    to have its own.
+    """
+    before, cells = _numbers(original, name), _numbers(released, name)
+    if cells is None or before is None or before.dtype != cells.dtype or has_one_form(cells):
+        return encoded_alike(original, released, name)
+    both = [[repr(_to_the_bit(cell)) for cell in column.to_list()] for column in (before, cells)]
+    first, second = (Column.of(texts, np.arange(len(texts))) for texts in both)
+    return first, second
+
+
+def _to_the_bit(cell: Any) -> Any:
+    """Return a cell with the bits of its numbers."""
+    if isinstance(cell, float):
+        return struct.pack("<d", cell)
+    if isinstance(cell, dict):
+        return {key: _to_the_bit(part) for key, part in cell.items()}
+    return [_to_the_bit(part) for part in cell] if isinstance(cell, list) else cell
+
+
+def unsafe(columns: Mapping[str, Column]) -> Iterator[str]:
+    """Yield where a cell lacks the apostrophe of ``--spreadsheet-safe``.
+
+    With and without would be one text once apostrophes are taken away, but two in the release.
+    """
+    for name, column in columns.items():
+        bare = np.array([runs(text) for text in column.values], bool)[column.codes]
+        if bare.any():
+            yield (
+                f"column {name!r}, released row {int(bare.argmax()) + 1}: the cell lacks the "
+                "apostrophe of --spreadsheet-safe"
+            )
 
 
 def _written_apart(table: CsvTable) -> Iterator[str]:
@@ -54,9 +96,14 @@ def _written_apart(table: CsvTable) -> Iterator[str]:
 
 
 def _numbers(table: Any, name: str) -> Any:
-    """Return a column of doubles as a polars series; None for another."""
+    """Return a column of doubles, or of what may hold some, as a polars series; None for another.
+
+    Of a table in parts it is that of the files: what stands in folders' names is text.
+    """
+    table = table.base if isinstance(table, PartsTable) else table
     if name in table.columns and hasattr(table, "take"):
         with suppress(InputError):
-            if table.take(name, slice(0, 0)).dtype.is_float():
+            kind = table.take(name, slice(0, 0)).dtype
+            if kind.is_float() or kind.is_nested():
                 return table.take(name, slice(None))
     return None

@@ -24,8 +24,9 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.published.assigned import broken_by, rows_of_flow, spread
 from incrowd.published.fitting import Cells, Flow, Nodes, common_keys
-from incrowd.published.spelled import told_apart
-from incrowd.tables.base import Column, Source, encoded_alike
+from incrowd.published.pseudonyms import KEY, pseudonyms_broken, there
+from incrowd.published.spelled import alike, told_apart, unsafe
+from incrowd.tables.base import Column, Source
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.units import counted
 
@@ -85,14 +86,21 @@ def verify_release(
     require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)
     reasons = list(_columns_differ(published, released.columns))
-    left = (COINS,) if policy.veil else ()
+    hidden = table.roles.pseudonym
+    left = (*((COINS,) if policy.veil else ()), *((KEY,) if hidden else ()))
     if reasons:
         return Verdict(tuple(reasons), released.rows, 0, 0, left)
     unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
     reasons += told_apart(released, whole, {*unchanged} - {*table.roles.qi})
-    pairs = {name: encoded_alike(original, released, name) for name in unchanged}
+    pairs = {name: alike(original, released, name) for name in unchanged}
     columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
-    columns = {n: undone(column) if spreadsheet_safe else column for n, column in columns.items()}
+    for name in hidden:
+        reasons += pseudonyms_broken(name, columns[name])
+        pairs[name] = there(original.encode(name)), there(columns[name])
+        columns[name] = pairs[name][1]
+    if spreadsheet_safe:
+        reasons += unsafe(columns)
+        columns = {name: undone(column) for name, column in columns.items()}
     pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
     _, sizes = np.unique(pattern, axis=0, return_counts=True)
     smallest = int(sizes.min(initial=released.rows))

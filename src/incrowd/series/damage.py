@@ -1,7 +1,8 @@
 """Whether what a history says holds together: a damaged one would mislead the next release.
 
 A history is the owner's own file, so nothing here defends against somebody who makes a new one that
-holds together.  What is found is an entry that was taken out, doubled, or changed by itself.
+holds together (``history.require_expected`` does, where its hash is kept elsewhere).  What is found
+is an entry that was taken out, doubled, or changed by itself, in histories without a hash as well.
 """
 
 from collections import Counter

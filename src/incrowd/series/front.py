@@ -19,6 +19,7 @@ def republish(
     k: int = 1,
     counterfeit_weight: float | None = None,
     all_new: bool = False,
+    expect_history: str | None = None,
     policy: Policy | str | Path | None = None,
     **asked: Unpack[Arguments],
 ) -> Republished:
@@ -33,6 +34,8 @@ def republish(
     k: people who stand in all classes of a person, at least; who has fewer is withheld.
     counterfeit_weight: what a counterfeit counts, in suppressed cells; None: as few as can be.
     all_new: whether nobody of an earlier release need be in the table.
+    expect_history: ``Republished.history.seal`` of the release before, where it was kept
+        elsewhere: a history that was changed since is refused.
     policy, asked: ``person`` and ``sensitive``, one column each, ``qi``, ``id``, ``hierarchies``,
         ``weights``, ``cost``, ``star``, ``na``, ``derive``, ``time_limit`` and ``seed`` as for
         ``incrowd.anonymize``.
@@ -44,4 +47,5 @@ def republish(
     NoLawfulReleaseError: fewer than m sensitive values are known.
     """
     wanted = policy_of("republish", policy, dict(asked))
-    return republished(open_table(data), wanted, Asked(m, k, counterfeit_weight, all_new), history)
+    question = Asked(m, k, counterfeit_weight, all_new)
+    return republished(open_table(data), wanted, question, history, expect_history)

@@ -3,6 +3,7 @@
 It names people and their values: nobody but its owner may open it.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from incrowd.errors import InputError
 
 FORMAT, VERSION = "incrowd-history", 1
 PARTS = {"format", "version", "asked", "releases", "people", "classes"}
+SEAL = "sha256"  # of all the rest; earlier versions did not write it
 DAMAGED = "{}: is not a history of incrowd republish, or a damaged one"
 
 
@@ -49,9 +51,10 @@ class History:
     classes: Sequence[Mapping[str, str | None]] = ()
     releases: Sequence[Mapping[str, int]] = ()
 
-    def text(self) -> bytes:
-        """Return the file's bytes."""
-        plain = {
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What the file says, but for the hash of it."""
+        return {
             "format": FORMAT,
             "version": VERSION,
             "asked": dict(self.asked),
@@ -62,7 +65,23 @@ class History:
             },
             "classes": [dict(each) for each in self.classes],
         }
-        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+    @property
+    def seal(self) -> str:
+        """SHA-256 of what the file says, in hexadecimal.
+
+        Whoever can guess all of it can test guesses by it: it is as private as the history.
+        """
+        return hashlib.sha256(written(self.plain)).hexdigest()
+
+    def text(self) -> bytes:
+        """Return the file's bytes."""
+        return written(self.plain | {SEAL: self.seal}) + b"\n"
+
+
+def written(plain: Mapping[str, Any]) -> bytes:
+    """Return JSON as it is written and hashed."""
+    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
@@ -80,6 +99,8 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         plain = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
+        seal = plain.pop(SEAL, None)
+        require(seal is None or seal == hashlib.sha256(written(plain)).hexdigest())
         require({*plain} == PARTS)
         require(plain["format"] == FORMAT and same(plain["version"], VERSION))
         people = {key: person_of(*entry) for key, entry in plain["people"].items()}
@@ -97,6 +118,19 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
                 "a series are asked the same"
             )
     return history
+
+
+def require_expected(path: str | Path, history: History, seal: str | None) -> None:
+    """Raise InputError where a file holds another history than that of this hash.
+
+    A history that was changed as a whole, its hash as well, holds together: only who has kept the
+    hash elsewhere can tell.
+    """
+    if seal is not None and seal.strip().lower() != history.seal:
+        raise InputError(
+            f"{path}: not the history that is expected (--expect-history, expect_history=): it was "
+            "changed since, is of another release, or is not there"
+        )
 
 
 def require_followed(path: str | Path, *known: History) -> None:

@@ -14,14 +14,16 @@ from incrowd.run.stop import Stop
 from incrowd.series.asked import Asked
 from incrowd.series.damage import require_whole
 from incrowd.series.following import Series
-from incrowd.series.history import read_history, require_same_keys
+from incrowd.series.history import read_history, require_expected, require_same_keys
 from incrowd.series.release import CLASS, COUNTERFEITS, Republished
 from incrowd.tables.base import Source
 from incrowd.tables.whose import ownerless
 from incrowd.text.units import counted
 
 
-def republished(source: Source, policy: Policy, asked: Asked, history: str | Path) -> Republished:
+def republished(
+    source: Source, policy: Policy, asked: Asked, history: str | Path, expected: str | None = None
+) -> Republished:
     """Return the next release of a series.
 
     Parameters
@@ -29,6 +31,7 @@ def republished(source: Source, policy: Policy, asked: Asked, history: str | Pat
     source: the table of today: one row for each person.
     policy: roles, hierarchies, costs; ``person`` names one column, ``sensitive`` one.
     history: file of the releases so far; none yet where there is no such file.
+    expected: the hash that the history must have, where it was kept elsewhere.
 
     Raises
     ------
@@ -51,6 +54,7 @@ def republished(source: Source, policy: Policy, asked: Asked, history: str | Pat
         "sensitive": list(names.sensitive),
     }  # fmt: skip
     before = read_history(history, question)
+    require_expected(history, before, expected)
     require_whole(history, before)
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values, names.sensitive[0])

@@ -13,6 +13,7 @@ import polars as pl
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables import adbc
 from incrowd.tables.base import Source, Table, texts
+from incrowd.tables.kinds import Kinds
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 from incrowd.tables.place import IN_FILES, Place, alchemy
@@ -128,14 +129,19 @@ def _fetched(connection: Any, statement: Any) -> PackedTable:
     """Return the rows of a statement."""
     result = connection.execution_options(stream_results=True).execute(statement)
     names = list(result.keys()) if result.returns_rows else []
+    untyped = connection.dialect.name == "sqlite"  # its cells are of any kind
+    kinds = [Kinds() for _ in names if untyped]
 
     def batches() -> Iterator[pl.DataFrame]:
         while rows := result.fetchmany(BATCH):
-            yield pl.DataFrame(
-                [_series(cells).alias(str(n)) for n, cells in enumerate(zip(*rows, strict=True))]
-            )
+            columns = list(zip(*rows, strict=True))
+            for kind, cells in zip(kinds, columns, strict=False):
+                kind.see(cells)
+            yield pl.DataFrame([_series(cells).alias(str(n)) for n, cells in enumerate(columns)])
 
-    return _packed(names, batches())
+    found = _packed(names, batches())
+    apart = (name for name, kind in zip(names, kinds, strict=False) if kind.apart)
+    return found.with_apart(frozenset(apart))
 
 
 def _packed(names: list[str], batches: Iterator[pl.DataFrame]) -> PackedTable:

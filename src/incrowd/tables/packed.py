@@ -108,12 +108,22 @@ class PackedTable:
     ----------
     columns: its column names; ``rows``: how many rows.
     form: ``"parquet"`` or ``"arrow"``, as it came: what a release of it is where no name tells.
+    apart: columns of which some cells read alike, and are of several kinds in the file.
     """
 
     def __init__(
-        self, parts: Mapping[str, Packed | Plain], rows: int, form: str = "parquet"
+        self,
+        parts: Mapping[str, Packed | Plain],
+        rows: int,
+        form: str = "parquet",
+        apart: frozenset[str] = frozenset(),
     ) -> None:
         self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
+        self.apart = apart
+
+    def with_apart(self, columns: frozenset[str]) -> "PackedTable":
+        """Return the same with these columns ``apart``."""
+        return PackedTable(self._parts, self.rows, self.form, columns)
 
     def encode(self, column: str) -> Column:
         """Values of one column as text."""

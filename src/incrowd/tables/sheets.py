@@ -16,13 +16,12 @@ import polars as pl
 
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.hidden import hidden_in, hidden_of
+from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
 from incrowd.tables.packed import PackedTable, packed
 
 SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
 MOST_ROWS = 1_048_575
 """Rows of a sheet of Excel's, less the one with the names."""
-EXACT = 2**53
-"""Beyond it a sheet's numbers are not exact."""
 ZEROS = re.compile(r"0{2,}")
 NAME = "release"
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,99}?ref="([A-Z]{1,3}\d+:[A-Z]{1,3}\d+)"')
@@ -81,7 +80,16 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
             cell = row[j] if j < len(row) else None
             cells.append(None if cell is None else cell.value)
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
-    return PackedTable(parts, len(columns[0]) if columns else 0, form)
+    apart = [one for one, cells in zip(names, columns, strict=True) if of_two_kinds(cells)]
+    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart))
+
+
+def of_two_kinds(cells: Sequence[Any]) -> bool:
+    """Whether cells that read alike are of two kinds."""
+    kinds = Kinds()
+    if len({type(value) for value in cells} - {type(None)}) > 1:
+        kinds.see(cells)
+    return kinds.apart
 
 
 def _without_blank_ends(rows: Rows, name: str) -> Rows:
@@ -124,17 +132,6 @@ def typed(name: str, cells: Sequence[Any]) -> pl.Series:
     if kinds == {date}:
         return pl.Series(name, cells, pl.Date)
     return pl.Series(name, [None if v is None else as_text(v) for v in cells], pl.String)
-
-
-def as_text(value: Any) -> str:
-    """Return a cell as a text, where its column has several kinds of cells."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
-        return str(int(value))
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
@@ -206,7 +203,7 @@ def _excel_cell(cell: Any, name: str) -> Cell:
         )
     shown = cell.number_format or ""
     if isinstance(cell.value, int) and not isinstance(cell.value, bool) and ZEROS.fullmatch(shown):
-        return Cell(place, str(cell.value).zfill(len(shown)))
+        return Cell(place, Padded(str(cell.value).zfill(len(shown))))
     return Cell(place, cell.value)
 
 

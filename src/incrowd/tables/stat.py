@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,6 +71,7 @@ class StatTable:
     variables: by name, in order; family: ``spss``, ``stata`` or ``sas``.
     title: the file's own label; table_name: that of a SAS table.
     version: of a SAS transport file, 5 or 8; others 0.
+    apart: variables of which the file holds −0.0 and 0.0, which read alike.
     """
 
     variables: Mapping[str, StatColumn]
@@ -78,6 +80,7 @@ class StatTable:
     title: str | None = None
     table_name: str | None = None
     version: int = 0
+    apart: frozenset[str] = frozenset()
     _texts: dict[str, Column] = field(default_factory=dict, repr=False)
 
     @property
@@ -176,9 +179,17 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
         for column in meta.column_names
     }
     version = {"sas7bdat": 8, "xpt": 5 if b"LIBRARY HEADER" in data[:48] else 8}.get(form, 0)
-    return StatTable(
-        variables, frame.height, FAMILY[form], meta.file_label, meta.table_name, version
-    )
+    apart = frozenset(name for name in variables if _two_zeros(frame.get_column(name)))
+    names = meta.file_label, meta.table_name
+    return StatTable(variables, frame.height, FAMILY[form], *names, version, apart)
+
+
+def _two_zeros(series: Any) -> bool:
+    """Whether a column holds −0.0 and 0.0."""
+    if not series.dtype.is_object():
+        series = series.filter(series == 0) if series.dtype.is_float() else series.clear()
+    zeros = {math.copysign(1, x) for x in series.to_list() if isinstance(x, float) and x == 0}
+    return len(zeros) > 1
 
 
 def _charset(encoding: str) -> str:

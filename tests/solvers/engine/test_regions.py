@@ -11,7 +11,15 @@ from incrowd.solvers.engine import regions
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates, find_join
 from incrowd.solvers.engine.greedy import greedy
-from incrowd.solvers.engine.regions import cut_out, dealt, keys_of, new_room
+from incrowd.solvers.engine.regions import (
+    FEW_REGIONS,
+    cut_out,
+    dealt,
+    keys_of,
+    new_room,
+    order_of,
+    work_of,
+)
 
 K = 3
 
@@ -60,11 +68,35 @@ def test_regions_are_whole_tables(seed: int) -> None:
     assert not room.held.any() and not room.local.any() and joins > 20
 
 
-def test_regions_share_out_copies() -> None:
-    """Tests that no region has many more copies than another."""
+@pytest.mark.parametrize("regions", [3, FEW_REGIONS + 1])
+def test_regions_share_out_work(regions: int) -> None:
+    """Tests that no region has much more work than another if they are few, else many copies."""
     _, c, pattern = made(5)
-    parts = [len(copies) for copies in dealt(c, pattern, K, 3, 5)]
-    assert len(parts) == 3 and max(parts) - min(parts) <= 5 * K
+    pattern[: len(pattern) // 2] = np.argmin(c.cost)  # what is whole gives little work
+    work = work_of(c, pattern, regions)
+    assert (work is None) == (regions > FEW_REGIONS)
+    near = 2 * K  # copies of a pattern, with which a region may end
+    parts = dealt(c, pattern, K, regions, 5, near, work=work)
+    each = np.ones(len(pattern)) if work is None else work
+    held, over = [int(each[copies].sum()) for copies in parts], near + 2 * K
+    assert len(parts) == regions
+    assert max(held) <= each.sum() / regions + over * int(each.max())
+    if work is not None:
+        most = max(len(copies) for copies in parts)
+        assert most > len(pattern) / regions + over  # copies are not even then
+        free = c.cost[pattern] == 0
+        degree = np.diff(c.row_offset)[c.row_of]
+        assert np.array_equal(work[free], degree[free]) and np.all(work[~free] > degree[~free])
+
+
+def test_an_order_ahead_of_time_is_that_of_the_seed() -> None:
+    """Tests that regions are the same where their order of rows was made before."""
+    _, c, pattern = made(6)
+    ahead = dealt(c, pattern, K, 4, 9, order=order_of(c.codes, 9))
+    for one, other in zip(ahead, dealt(c, pattern, K, 4, 9), strict=True):
+        assert np.array_equal(one, other)
+    other = dealt(c, pattern, K, 4, 9, order=order_of(c.codes, 10))
+    assert any(not np.array_equal(a, b) for a, b in zip(ahead, other, strict=False))
 
 
 def same_join(c: Candidates, patterns: np.ndarray, own: Candidates, at: int) -> bool:

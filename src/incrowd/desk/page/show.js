@@ -86,7 +86,7 @@ function compare() {
     h('div', { class: 'card' }, kept.length ? table('Scenarios', heads, kept.map((s, i) => tr(rowhead(s.name), num(P(s.cells ? s.changed / s.cells : 0)), num(N(s.cost)), num(N(s.bound)), num(P(s.gap)), num(N(s.classes)), num(N(s.smallest)),
       num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { onclick: () => change(what, { number: i }) }, text, h('span', { class: 'hidden' }, ` (scenario ${i + 1})`))))))) : soft('None is kept yet.')),
     h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); if (await change('save', { folder: $('savefolder').value })) say('Saved'), $('saved').textContent = 'saved as ' + S.state.saved; } },
-      h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no cell of the table'))];
+      h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no row of the table'))];
 }
 
 function publish() {

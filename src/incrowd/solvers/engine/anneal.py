@@ -18,7 +18,7 @@ from incrowd.solvers.engine.assignment import State, new_pad, new_state, total_c
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
-from incrowd.solvers.engine.regions import SLICE, Cutter, dealt, regions_of
+from incrowd.solvers.engine.regions import SLICE, Cutter, dealt, order_of, regions_of, work_of
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
@@ -276,6 +276,7 @@ class ByRegions:
     price: NDArray[np.float64] | None
     threads: int
     stop: Callable[[], bool] = lambda: False
+    order: NDArray[np.int64] | None = None
 
     def run(
         self,
@@ -300,17 +301,10 @@ class ByRegions:
         while clock.share < 1.0:
             heats = [self.annealing.heat_at(s) * self.cell * self.k**self.annealing.growth
                      for s in clock.ends()]  # fmt: skip
-            seed = self.seed * 1009 + epoch
-            parts = dealt(c, self.pattern, self.k, regions, seed)
-            paying = [int((c.cost[self.pattern[copies]] > 0).sum()) for copies in parts]
-            if not sum(paying):
+            change = self.each_region(regions, clock.length, (heats[0], heats[1]), epoch, threads)
+            if change is None:
                 break
-            moves = [clock.length * n // sum(paying) for n in paying]
-            works = [
-                partial(self.anneal, copies, n, (heats[0], heats[1]), (self.seed, epoch, number))
-                for number, (copies, n) in enumerate(zip(parts, moves, strict=True))
-            ]
-            cost += sum(together(works, threads))
+            cost += change
             clock.tick()
             epoch += 1
             if cost < best:
@@ -320,6 +314,33 @@ class ByRegions:
             if stop():
                 break
         return best_pattern
+
+    def each_region(
+        self, regions: int, length: int, heats: tuple[float, float], epoch: int, threads: int
+    ) -> int | None:
+        """Spend so many moves on regions that are cut anew; return the change of cost.
+
+        None where nothing pays.
+        """
+        c, seed = self.candidates, self.seed * 1009 + epoch
+        work = work_of(c, self.pattern, regions)
+        parts = dealt(c, self.pattern, self.k, regions, seed, order=self.order, work=work)
+        paying = [int((c.cost[self.pattern[copies]] > 0).sum()) for copies in parts]
+        if not sum(paying):
+            return None
+        moves = [length * n // sum(paying) for n in paying]
+        works = [
+            partial(self.anneal, copies, n, heats, (self.seed, epoch, number))
+            for number, (copies, n) in enumerate(zip(parts, moves, strict=True))
+        ]
+        longest = sorted(works, key=lambda work: -work.args[1])  # first: nobody waits for it alone
+        ahead = partial(self.put_in_order, seed + 1)  # by whoever is free then
+        return sum(together([*longest, ahead], threads))
+
+    def put_in_order(self, seed: int) -> int:
+        """Put the rows in order for regions of a seed to come; return 0: it changes no cost."""
+        self.order = order_of(self.candidates.codes, seed)
+        return 0
 
     def anneal(
         self,

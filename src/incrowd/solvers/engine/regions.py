@@ -18,6 +18,7 @@ from incrowd.kernels.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
+FEW_REGIONS, PAID = 4, 16  # regions that share out work; times that of a copy whose class is free
 SLICE = 50_000  # moves in a region between two looks at the clock
 COLUMNS = 4  # by which rows are ordered
 MOST_SUPPORT = 200  # copies of a pattern that makes rows neighbours
@@ -101,23 +102,26 @@ def cut_into_parts(size: Any, k: int, part_begin: Any) -> int:
 
 @lean_kernel
 def grow(
-    seeds: Any, begin: Any, copies: Any, part_of: Any, target: int, near: int, c: Any,
-    seen: Any, region: Any, queue: Any,
+    seeds: Any, begin: Any, copies: Any, part_of: Any, work: Any, target: int, near: int, c: Any,
+    last: int, seen: Any, region: Any, queue: Any,
 ) -> None:  # fmt: skip
     """Give each part of a class a region: what shares patterns with a seed, ring by ring.
 
     Patterns of more than ``near`` copies do not count.  A region ends when its parts have
-    ``target`` copies; the next one grows from another seed.
+    ``target`` of the work; the next one grows from another seed.  What is left is the ``last``
+    one's, as everything is at the begin.
     """
     number = 0
     held = 0
     head = 0
     tail = 0
     for seed in seeds:
-        if region[seed] >= 0:
+        if number == last:
+            return
+        if region[seed] != last:
             continue
         region[seed] = number
-        held += begin[seed + 1] - begin[seed]
+        held += work[seed]
         queue[tail] = seed
         tail += 1
         while head < tail and held < target:
@@ -134,15 +138,31 @@ def grow(
                         s = c.rows[x]
                         for i in range(c.first_copy[s], c.first_copy[s + 1]):
                             other = part_of[i]
-                            if region[other] < 0:
+                            if region[other] == last:
                                 region[other] = number
-                                held += begin[other + 1] - begin[other]
+                                held += work[other]
                                 queue[tail] = other
                                 tail += 1
         if held >= target:
             number += 1
             held = 0
             head = tail
+
+
+def work_of(c: Candidates, pattern: NDArray[np.int64], regions: int) -> NDArray[np.int64] | None:
+    """Return about how much work each copy is, for so many regions; None for equally much.
+
+    Where regions are few, threads wait for the longest one: a copy is as many pairs as its row
+    has, and more of them where it pays, since moves start there.  Many regions even out by
+    themselves, and those of equally many copies end at a thousandth fewer stars.
+
+    Returns
+    -------
+    int64, shape (copies,), or None.
+    """
+    if regions > FEW_REGIONS:
+        return None
+    return np.diff(c.row_offset)[c.row_of] * np.where(c.cost[pattern] > 0, PAID, 1)
 
 
 def dealt(
@@ -152,24 +172,31 @@ def dealt(
     regions: int,
     seed: int,
     near: int = MOST_SUPPORT,
+    order: NDArray[np.int64] | None = None,
+    work: NDArray[np.int64] | None = None,
 ) -> list[NDArray[np.int64]]:
     """Deal the copies out to regions: int64, shape (copies of it,), rising, for each.
 
-    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.
+    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.  ``order``: that of the
+    rows, ``order_of`` this seed, if it is known.  ``work``: int64, shape (copies,), of which
+    regions have equally much; None for equally many copies.
     """
     size = np.bincount(pattern, minlength=len(c.cost)).astype(np.int64)
     start, copies = np.cumsum(size) - size, np.empty(len(pattern), np.int64)
-    sort_by_class(order_of(c.codes, seed), pattern, c.first_copy, start, copies)
+    order = order_of(c.codes, seed) if order is None else order
+    sort_by_class(order, pattern, c.first_copy, start, copies)
     begin = np.empty(len(pattern) + 2, np.int64)
     parts = cut_into_parts(size, k, begin)
     begin = begin[: parts + 1]
     part_of = np.empty(len(pattern), np.int64)
     part_of[copies] = np.repeat(np.arange(parts), np.diff(begin))
-    region, queue = np.full(parts, -1, np.int64), np.empty(parts, np.int64)
+    work = np.diff(begin) if work is None else np.add.reduceat(work[copies], begin[:-1])
+    last = regions - 1
+    region, queue = np.full(parts, last, np.int64), np.empty(parts, np.int64)
     seeds = np.random.default_rng([seed, 12]).permutation(parts)
     seen = np.zeros(len(c.cost), np.bool_)
-    target = -(-len(pattern) // regions)
-    grow(seeds, begin, copies, part_of, target, near, c, seen, region, queue)
+    target = -(-int(work.sum()) // regions)
+    grow(seeds, begin, copies, part_of, work, target, near, c, last, seen, region, queue)
     of_copy = region.astype(np.int16)[part_of]  # few: sorted by their digits
     whole = np.argsort(of_copy, kind="stable")
     ends = np.cumsum(np.bincount(of_copy))

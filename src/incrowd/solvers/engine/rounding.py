@@ -50,18 +50,20 @@ def rounded(
     k: int,
     cell: float,
     stop: Callable[[], bool] = lambda: False,
+    threads: int = 1,
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns) near a fractional release.
 
     Dear itself, it is a better start than a greedy one: most of its classes are where the best
     releases have theirs.  ``price`` (float64, distinct): the best prices; needs at least k copies.
+    ``threads``: that may take steps together; no influence on the result.
     """
     c = candidates
     patterns = len(c.cost) - 1  # the root takes leftovers only
     if patterns == 0:
         return greedy(c, k, 1)
     lists = Emission(c.cost, c.offset[: patterns + 1], c.rows)
-    ascent = Ascent(lists, patterns, counts, k)
+    ascent = Ascent(lists, patterns, counts, k, threads=threads)
     share, _ = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell, stop)
     carried = np.add.reduceat(share, c.offset[:patterns]) / k
     pattern = np.full(len(c.row_of), -1, np.int64)

@@ -313,7 +313,7 @@ class Search:
         gauge = Gauge()
         stop = at_each_step(self.done, gauge.steps(0.0, 1.0, STEPS))
         self.tell("fractional release", gauge=gauge)
-        return rounded(candidates, counts, self.price, self.k, cell, stop)
+        return rounded(candidates, counts, self.price, self.k, cell, stop, self.stop.threads)
 
     def improve(
         self,
