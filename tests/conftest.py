@@ -1,5 +1,6 @@
 """What all tests share: the path to the oracle, frames of every library, no deadlines."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -15,6 +16,10 @@ settings.load_profile("incrowd")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a script's background job
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# a worker among others has no second core: on small tables polars' threads only wait for each other
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -3,10 +3,11 @@
 Deliberately naive and independent of the package's own join and cost code.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
+from typing import Any
 
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
@@ -14,17 +15,29 @@ from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 
 
-def join_cost(instance: Instance, copies: tuple[int, ...]) -> int:
+@lru_cache(maxsize=4)
+def plainly(instance: Instance) -> tuple[list[list[int]], list[tuple[Any, ...]]]:
+    """The codes of each copy; for each column its tree, and for each level its nodes and costs."""
+    levels = [
+        (tree, *zip(tree.node.tolist(), tree.cost.tolist(), strict=True))
+        if not isinstance(tree, RangeFamily)
+        else (tree,)
+        for tree in instance.trees
+    ]
+    return instance.codes[instance.copies].tolist(), levels
+
+
+def join_cost(instance: Instance, copies: Sequence[int]) -> int:
     """Cost per row of the join of some copies, column by column, level by level."""
+    rows, columns = plainly(instance)
     total = 0
-    for j, tree in enumerate(instance.trees):
-        codes = [int(instance.codes[instance.copies[i], j]) for i in copies]
-        if isinstance(tree, RangeFamily):
+    for j, (tree, *levels) in enumerate(columns):
+        codes = {rows[i][j] for i in copies}
+        if not levels:
             total += range_cost(tree, {tree.leaves[c] for c in codes})
-            continue
-        for level in range(tree.levels):
-            if len({int(tree.node[level, c]) for c in codes}) == 1:
-                total += int(tree.cost[level, codes[0]])
+        for node, cost in levels:
+            if len({node[c] for c in codes}) == 1:
+                total += cost[rows[copies[0]][j]]
                 break
     return total
 
@@ -97,23 +110,23 @@ def optimum_deleting(instance: Instance, k: int, price: int, most: int) -> int |
     return None if everything else best
 
 
-def least_cost(n: int, cost: Callable[[tuple[int, ...]], int | None]) -> int | None:
+def least_cost(n: int, cost: Callable[[tuple[int, ...]], Any]) -> Any:
     """Return the least sum of costs of a partition of 0, …, n − 1, or None when there is none.
 
-    ``cost``: of a class; None where it is unlawful.
+    ``cost``: of a class, an exact number; None where it is unlawful.
     """
 
     @cache
-    def class_cost(mask: int) -> int | None:
+    def class_cost(mask: int) -> Any:
         return cost(tuple(i for i in range(n) if mask >> i & 1))
 
     @cache
-    def best(rest: int) -> int | None:
+    def best(rest: int) -> Any:
         if not rest:
             return 0
         first = rest & -rest
         others = rest ^ first
-        least: int | None = None
+        least = None
         part = others
         while True:
             one = class_cost(part | first)

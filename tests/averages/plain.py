@@ -1,23 +1,11 @@
-"""Averages by their definitions, and all partitions of a few rows: slow, and plain."""
+"""Averages by their definitions: slow, and plain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean, median
 from typing import Any
 
-
-def partitions(rows: Sequence[int], k: int) -> Iterator[list[list[int]]]:
-    """Yield each way to part rows into classes of k or more."""
-    if not rows:
-        yield []
-        return
-    first, others = rows[0], rows[1:]
-    for mask in range(1 << len(others)):
-        mine = [first, *(row for i, row in enumerate(others) if mask >> i & 1)]
-        rest = [row for i, row in enumerate(others) if not mask >> i & 1]
-        if len(mine) >= k and (not rest or len(rest) >= k):
-            for more in partitions(rest, k):
-                yield [mine, *more]
+from oracle import least_cost
 
 
 def spread(numbers: Sequence[Fraction], kind: str) -> Fraction:
@@ -47,5 +35,9 @@ def optimum(
     table: dict[str, list[Any]], kinds: dict[str, str], weights: dict[str, Any], k: int
 ) -> Fraction:
     """Return what the cheapest classes of k rows or more cost."""
-    rows = range(len(next(iter(table.values()))))
-    return min(cost(table, kinds, weights, classes) for classes in partitions(rows, k))
+    found = least_cost(
+        len(next(iter(table.values()))),
+        lambda rows: cost(table, kinds, weights, [rows]) if len(rows) >= k else None,
+    )
+    assert found is not None
+    return found

@@ -6,10 +6,10 @@ import pytest
 
 import incrowd as ic
 from incrowd._api import begun
+from incrowd.bounds import span_prices
 from incrowd.bounds.support import in_reach
 from incrowd.policy import Policy
 from incrowd.problem.instance import Instance
-from incrowd.solvers.engine import pricing
 from incrowd.tables.files import open_table
 from oracle import range_cost
 
@@ -41,7 +41,9 @@ def test_rows_of_intervals(rule: str) -> None:
             assert got == count, (drawn, highest)
 
 
+@pytest.mark.parametrize("limit", ["MOST_IN_REACH", "MOST_OF_A_ROW"])
 def test_where_they_are_too_many_a_release_and_a_bound_are_found_all_the_same(
+    limit: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Tests the engine without a support search: a long tail next to a column of ages."""
@@ -51,7 +53,7 @@ def test_where_they_are_too_many_a_release_and_a_bound_are_found_all_the_same(
     ).cast(pl.String)
     rules = {"income": "range", "age": "range"}
     searched = ic.anonymize(frame, 5, hierarchies=rules, method="engine")
-    monkeypatch.setattr(pricing, "MOST_IN_REACH", 0)
+    monkeypatch.setattr(span_prices, limit, 0)
     other = ic.anonymize(frame, 5, hierarchies=rules, method="engine")
     assert 0 < other.lower_bound <= searched.cost
     assert other.lower_bound <= other.cost

@@ -20,6 +20,7 @@ from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
+from incrowd.hierarchy.build import build_trees
 from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -74,6 +75,21 @@ def test_odd_sets_close_the_gap_of_two_triangles() -> None:
     assert plain is not None and odd is not None
     assert plain.bound(instance.counts) == 12
     assert odd.bound(instance.counts) == 16 == optimum(instance, KAnonymity(2))
+
+
+def test_certificates_fit_64_bits() -> None:
+    """Tests the two triangles beside many equal rows, with a column whose stars are dear."""
+    triangle = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+    far = np.hstack([np.vstack([triangle, triangle + 2]), np.repeat([[0], [1]], 3, axis=0)])
+    codes = np.vstack([far, np.repeat([[4, 4, 4, 2]], 2000, axis=0)]).astype(np.int32)
+    values = {name: [str(v) for v in range(5 if name < "d" else 3)] for name in "abcd"}
+    trees, scale = build_trees(values, {}, "level", {"d": 2**39})
+    instance, _ = from_codes(codes, tuple(trees), None, scale)
+    lifted, tree = raised(instance, 2)
+    odd = certify_with_sets(tree, 2, lifted)
+    assert odd is not None
+    assert odd.bound(instance.counts) == 18
+    assert 2 * sum(tree.dearest for tree in trees) * odd.quantum <= 2**61
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 import threading
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,11 +25,15 @@ from incrowd.bounds.tree_parts import (
 )
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 from incrowd.run.threads import together, within_room
+from incrowd.solvers.base import Context
+from incrowd.solvers.engine import rounding
+from incrowd.solvers.engine.engine import Engine
 
 THREADS = (2, 3)
 
@@ -119,6 +124,21 @@ def test_ascent_is_the_same(model: DistinctDiversity | TCloseness | None) -> Non
     one = told(1)
     assert one[0] > 0
     assert all(told(threads) == one for threads in THREADS)
+
+
+def test_the_fractional_release_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that all threads take its steps, and that the release is that of one."""
+    asked: list[int] = []
+
+    def told(*given: Any, threads: int) -> Ascent:
+        asked.append(threads)
+        return Ascent(*given, threads=threads)
+
+    monkeypatch.setattr(rounding, "Ascent", told)
+    problem = Problem(table(5, 120), KAnonymity(3))
+    one, three = (Engine().run(problem, Context(1, Stop(threads=n))).solution for n in (1, 3))
+    assert set(asked) == {1, 3} and one is not None and three is not None
+    assert np.array_equal(one.classes, three.classes)
 
 
 def piece(part: Part, number: int, state: np.ndarray, own: Emission, patterns: int) -> None:

@@ -1,6 +1,8 @@
 """Forged proofs by the hundred: none is believed that is false, and none breaks the checker."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("networkx")
 
 from forging.bases import RECIPES, made
+from forging.bundle import Bundle
 from forging.run import forged
 from forging.sabotage import CLIMB, HOLES
 
@@ -19,10 +22,18 @@ QUICK = ["only patterns of values", "charges are free", "shares smaller than the
 QUICK += ["prices of a combination for any k"]
 
 
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Bundle]:
+    """Makes honest proofs, each once: forgeries are made of copies."""
+    return cache(lambda name, seed: made(name, seed, tmp_path_factory.mktemp("honest")))
+
+
 @pytest.mark.parametrize("name", RECIPES)
-def test_no_forgery_is_believed(name: str, tmp_path: Path) -> None:
+def test_no_forgery_is_believed(
+    name: str, honest: Callable[[str, int], Bundle], tmp_path: Path
+) -> None:
     """Tests changes of JSON, tables, meaning and bytes, with all hashes mended, by brute force."""
-    base = made(name, 1, tmp_path)
+    base = honest(name, 1)
     for seed in range(EACH):
         folder = tmp_path / str(seed)
         folder.mkdir()
@@ -31,10 +42,12 @@ def test_no_forgery_is_believed(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hole", [name for name in HOLES if HOLES[name].change != CLIMB] + QUICK)
-def test_the_forger_finds_a_hole(hole: str, tmp_path: Path) -> None:
+def test_the_forger_finds_a_hole(
+    hole: str, honest: Callable[[str, int], Bundle], tmp_path: Path
+) -> None:
     """Tests that forgeries are worth something: a checker with a hole in it believes one soon."""
     opened, base, change = HOLES[hole]
-    bundle, tries = made(base, int(change == CLIMB), tmp_path), []  # tables on which it is soon
+    bundle, tries = honest(base, int(change == CLIMB)), []  # tables on which it is soon
     with ExitStack() as stack:
         for one in opened():
             stack.enter_context(one)

@@ -272,3 +272,11 @@ def test_equal_cells_are_equal_bytes(cells):
     lines = written(table).splitlines()[1:]
     assert values(read_csv(written(table), "r.csv")) == values(table)
     assert len(set(lines)) == len(set(values(table)["a"]))
+
+
+@pytest.mark.parametrize("note", ["sep=;\n", "\ufeffsep=;\r\n", '"sep=;"\n'])
+def test_a_note_to_excel_is_no_header(note: str) -> None:
+    """Tests a first line that names the delimiter: with two columns it was taken for the names."""
+    with pytest.raises(InputError, match="tells Excel the delimiter"):
+        read_csv(f"{note}zip;ill\n01067;flu\n".encode(), "t.csv")
+    assert read_csv(b"sep=1;b\n1;2\n", "t.csv").columns == ("sep=1", "b")

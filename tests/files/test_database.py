@@ -1,7 +1,7 @@
 """Tests of tables in databases: SQLite, DuckDB, and a PostgreSQL that the tests start."""
 
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from incrowd.cli.places import shown
 from incrowd.errors import InputError, VerificationError
 from incrowd.tables import Edit, from_native, read, sending
 from incrowd.tables.addresses import is_address
-from incrowd.tables.base import texts
+from incrowd.tables.base import Source, texts
 from incrowd.tables.database import (
     BATCH,
     _in_order,
@@ -144,6 +144,32 @@ def test_what_postgresql_refuses_of_text(postgres: str) -> None:
     assert "secret" not in str(told.value)
     with pytest.raises(InputError, match="no table is called 'nul'"):
         read_database(postgres, table="nul")
+
+
+def test_what_polars_would_drop_of_a_cell_is_text(postgres: str) -> None:
+    """Tests keys of JSON that the first cells lack, and zones of times of day; spans of time."""
+    held = 'CASE WHEN i < 150 THEN \'{"a": 1}\' ELSE \'{"b": "ü"}\' END::jsonb'
+    query = (
+        f"SELECT {held} AS held, jsonb_build_array({held}) AS list, "
+        "TIME WITH TIME ZONE '08:15+02' AS clock, INTERVAL '1 day 2 hours' AS span "
+        "FROM generate_series(1, 160) AS i"
+    )
+    found = read_database(postgres, query=query).native()
+    assert found["held"].unique().sort().to_list() == ['{"a": 1}', '{"b": "ü"}']
+    assert found["list"].unique().sort().to_list() == ['[{"a": 1}]', '[{"b": "ü"}]']
+    assert found["clock"].unique().to_list() == ["08:15:00+02:00"]
+    assert found["span"].unique().to_list() == [timedelta(days=1, hours=2)]
+
+    def same(back: Source) -> None:
+        assert back.native().equals(found)
+
+    write_database(from_native(found), output(postgres, "nested"), check=same)
+
+
+def test_what_a_driver_has_no_value_for(postgres: str) -> None:
+    """Tests a date that Python does not have: the message says what to do."""
+    with pytest.raises(InputError, match=r"'infinity'.*CAST its column"):
+        read_database(postgres, query="SELECT DATE 'infinity' AS until")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])

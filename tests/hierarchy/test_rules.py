@@ -259,6 +259,8 @@ def test_dates() -> None:
         ("2021-03-15 10:00", "2021-03-15", "2021", "*")
     ]
     assert paths(parse("date:day"), ["2021-03-15"]) == [("2021-03-15", "2021-03-15", "*")]
+    with pytest.raises(HierarchyError, match=r"times at midnight.*begin with month"):
+        paths(parse("date:day,year"), ["2021-03-15 10:00", "2021-03-15"])
 
 
 @pytest.mark.parametrize("value", ["15.03.2021", "2021-02-30", "2021-03", "", "yesterday", "2021"])

@@ -152,3 +152,14 @@ def test_what_only_begins_like_a_date() -> None:
     """Tests dates with words behind them: no rule fits, and that is no error."""
     words = pl.DataFrame({"when": [f"2021-03-{i % 28 + 1:02} about" for i in range(ROWS)]})
     assert guess(words)[0].hierarchy is None
+
+
+def test_what_other_programs_write_beside_the_values() -> None:
+    """Tests values that a package declares missing, which intervals leave alone; pandas' labels."""
+    ages = ["missing 99 (refused)", *(str(18 + i % 60) for i in range(1, ROWS))]
+    frame = pl.DataFrame({"age": ages, "__index_level_0__": list(range(ROWS))})
+    age, labels = guess(from_native(frame))
+    assert (age.role, age.hierarchy) == ("qi", "interval:5,10,20")
+    assert "1 value declared missing" in age.why
+    assert labels.role == "id"
+    assert "pandas" in labels.why

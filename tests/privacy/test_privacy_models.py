@@ -365,3 +365,18 @@ def test_bad_parameters(make, message: str) -> None:
     """Tests that a parameter out of range is refused when the model is made."""
     with pytest.raises(InputError, match=message):
         make()
+
+
+ALL_DIFFERENT = [
+    # n rows of N differ by (N − n)/N, and a row of a class has 1/n, where the table has 1/N
+    (TCloseness("2/5"), 1800),
+    (BasicBetaLikeness(2), 1000),
+    (EnhancedBetaLikeness(2), 1000),
+    (TCloseness("1/4", Ordered()), 2),  # one row in the middle is 750/2999 away
+]
+
+
+@pytest.mark.parametrize(("model", "least"), ALL_DIFFERENT, ids=lambda x: getattr(x, "name", ""))
+def test_the_least_class_of_values_that_all_differ(model: Model, least: int) -> None:
+    """Tests the least class of 3,000 values, one row each: no clock looks at this search."""
+    assert model.least(np.ones(3000, np.int64)) == least

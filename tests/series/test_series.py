@@ -242,6 +242,21 @@ def test_command_line(folder: Path) -> None:
     assert not (folder / "o3.csv").exists()
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
+def test_the_form_of_the_input_stays(folder: Path, encoding: str) -> None:
+    """Tests semicolons, ends of lines and an encoding; a name may ask for another format."""
+    rows = [f"{i};{'äß'[i % 2]};{VALUES[i % 4]}" for i in range(12)]
+    (folder / "w.csv").write_bytes("\r\n".join(["pid;x;s", *rows, ""]).encode(encoding))
+    words = f"republish w.csv {WORDS} --encoding {encoding}"
+    assert run(f"{words} -o o.csv").exit_code == 0
+    text = (folder / "o.csv").read_bytes().decode(encoding)
+    header, *lines, end = text.split("\r\n")
+    assert (header, len(lines), end) == ("x;s;class;counterfeits", 12, "")
+    assert {line[0] for line in lines} <= set("äß*")
+    assert run(f"{words.replace(' h ', ' g ')} -o o.parquet").exit_code == 0
+    assert pl.read_parquet("o.parquet").schema["class"] == pl.Int64
+
+
 def test_keys_are_written_as_they_were(folder: Path) -> None:
     """Tests keys of another type or form, people who are all new, and people twice."""
     assert run(f"republish 1.csv -o o1.csv {WORDS} -q").exit_code == 0

@@ -12,7 +12,8 @@ R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei. Minimality attack in privacy preser
 publishing. VLDB 2007.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,15 +122,18 @@ def left(
 
     None where that rules nothing out, or everything, as it may where the method is not minimal.
     """
-    seen, worn = scene.seen, scene.members.secrets[members]
-    table, sizes = whole(seen)
+    seen = scene.seen
+    kinds, kind = np.unique(scene.members.secrets[members], axis=0, return_inverse=True)
+    kind, lawful = kind.ravel(), lawful_class(seen, kinds)
+    every = np.bincount(kind)
     counts = np.zeros((len(members), len(seen.secrets[secret].values)))
     kept = drawn = 0
     while drawn < DRAWS and kept < ENOUGH:
         drawn += 1
-        dealt = worn[rng.permutation(len(members))]
-        if not any(lawful(seen, dealt, part, table, sizes) for part in parts):
-            counts[np.arange(len(members)), dealt[:, secret]] += 1
+        dealt = kind[rng.permutation(len(members))]
+        sides = (np.bincount(dealt[part], minlength=len(kinds)) for part in parts)
+        if not any(lawful(one.tobytes()) and lawful((every - one).tobytes()) for one in sides):
+            counts[np.arange(len(members)), kinds[dealt, secret]] += 1
             kept += 1
     if kept in (0, drawn):
         return None
@@ -151,15 +155,21 @@ def whole(seen: Seen) -> tuple[Group, tuple[int, ...]]:
     return Group(values.astype(np.int32), sizes), sizes
 
 
-def lawful(
-    seen: Seen, dealt: Ints, part: NDArray[np.bool_], table: Group, sizes: tuple[int, ...]
-) -> bool:
-    """Whether both sides of a split would be lawful classes."""
-    assert seen.model is not None
-    return all(
-        seen.model.lawful(Group(dealt[side].astype(np.int32), sizes), table)
-        for side in (part, ~part)
-    )
+def lawful_class(seen: Seen, kinds: Ints) -> Callable[[bytes], bool]:
+    """Return whether so many rows of each kind (int64) would be a lawful class.
+
+    Ways of dealing out differ in who has which values, seldom in how many: few classes are looked
+    at more than once.
+    """
+    model, (table, sizes) = seen.model, whole(seen)
+    assert model is not None
+
+    @lru_cache(maxsize=1024)
+    def lawful(counts: bytes) -> bool:
+        values = np.repeat(kinds, np.frombuffer(counts, np.int64), axis=0)
+        return model.lawful(Group(values.astype(np.int32), sizes), table)
+
+    return lawful
 
 
 def best(shares: NDArray[np.float64], worn: Ints) -> NDArray[np.float64]:

@@ -8,6 +8,8 @@ from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.span_prices import in_many_intervals, suits_spans
+from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.instance import Instance
@@ -45,6 +47,10 @@ def raised(
     highest: float,
 ) -> Prices:
     """Return the best prices, as ``best_prices``; the clock is watched."""
+    if suits_spans(instance, k):
+        near = SpanSets(instance, k).neighbours(stop.now)
+        if near is not None and in_many_intervals(instance, k, near):
+            return wide_prices(instance, k, stop, 1.0, report)
     tree, counts = PrefixTree(instance, stop), instance.counts
     visits = affordable(instance.columns, stop.left() / HASTE)
     price, complete = support_prices(tree, k, visits)

@@ -19,6 +19,8 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, no_report
 from incrowd.bounds.row_sets import ROOM
 from incrowd.bounds.span_sets import SpanSets
+from incrowd.bounds.strides import Strides
+from incrowd.bounds.support import in_reach
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -29,9 +31,14 @@ MOST_LISTED, MOST_ENTRIES = 4_000_000, 40_000_000  # sets, and rows of all sets
 SCHEDULE = PriceBound(
     rounds=24, iterations=60, margin=(0.4, 0.006), rate=(0.08, 0.001), worth=np.inf
 )
+# on few rows more rounds, down to smaller boxes: prices differ more there, and rounds take no time
+FEW_ROWS, LONGER = 2_000, replace(SCHEDULE, rounds=60, margin=(0.4, 0.001), rate=(0.08, 0.0001))
 LIFTS = (2.0, 1.4, 1.0)  # times the prices of neighbours to begin from, until sets are few enough
 STEPS = 1_000_000_000  # of one search: some 20 s
 TRIES = 12  # boxes per round
+# rows of intervals in reach among which no support search is begun, in all; and where spans serve,
+# intervals that hold a row: of 74 ages all intervals are 2,775
+MOST_IN_REACH, MOST_OF_A_ROW = 500_000_000, 8_000
 
 
 def suits_spans(instance: Instance, k: int) -> bool:
@@ -42,6 +49,18 @@ def suits_spans(instance: Instance, k: int) -> bool:
     ranges = [tree for tree in instance.trees if isinstance(tree, RangeFamily)]
     straight = bool(ranges) and all(tree.straight for tree in ranges)
     return straight and 2 <= k <= instance.rows and instance.distinct * k <= ROOM
+
+
+def in_many_intervals(instance: Instance, k: int, price: NDArray[np.int64]) -> bool:
+    """Whether rows are in so many intervals that sets of near rows are asked in place of patterns.
+
+    In nearly continuous columns more intervals are in reach than rows.  ``price``: what each row
+    pays at most, as for ``in_reach``.
+    """
+    most = MOST_IN_REACH
+    if suits_spans(instance, k):
+        most = min(most, MOST_OF_A_ROW * instance.rows)
+    return in_reach(instance, price) > most
 
 
 def span_prices(
@@ -62,6 +81,8 @@ def span_prices(
         return Prices(np.zeros(instance.distinct, np.int64), 1)
     mean = float(start @ instance.counts) / instance.rows
     quantum = boxes.quantum = quantum_for(mean)
+    if mean and instance.distinct <= FEW_ROWS:  # who is far from all others pays for a whole class
+        boxes.strides = Strides(np.maximum(1.0, start / mean))
     best = Prices(start * quantum, quantum, by_rows=True)
     report(best.bound(instance.counts), 0.0)
     if not mean or k * boxes.sets.dearest * quantum > LARGEST:
@@ -71,6 +92,7 @@ def span_prices(
         if not boxes.rounds and not boxes.late():
             lifted = start.astype(np.float64) * lift
             u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
+            boxes.strides = boxes.strides if boxes.rounds else Strides.even(instance.distinct)
     if not boxes.rounds:
         return best
     _, price = rounded_down(u, instance.counts, quantum)
@@ -88,13 +110,16 @@ class SpanBoxes:
     late: tells whether the time for prices is over.
     quantum: prices are compared in units of 1/quantum.
     rounds: ascents made so far.
+    strides: how far each row's price goes.
     """
 
     def __init__(self, sets: SpanSets, instance: Instance, late: Callable[[], bool]) -> None:
         self.sets, self.instance, self.late = sets, instance, late
         self.quantum, self.rounds = 1, 0
+        self.strides = Strides.even(instance.distinct)
         most = min(max(FEW_LISTED, LISTED * instance.distinct), MOST_LISTED, MOST_ENTRIES // sets.k)
-        self.schedule = replace(SCHEDULE, pairs=most * sets.k, patterns=most)
+        schedule = LONGER if instance.distinct <= FEW_ROWS else SCHEDULE
+        self.schedule = replace(schedule, pairs=most * sets.k, patterns=most)
 
     def unit(self, u: NDArray[np.float64]) -> float:
         """Return the mean price."""
@@ -105,7 +130,7 @@ class SpanBoxes:
     ) -> tuple[float, int] | None:
         """List all sets that some point within ``width`` of u breaks, shrinking it to fit."""
         for _ in range(TRIES):
-            up = np.ceil((u + width) * self.quantum).astype(np.int64)
+            up = np.ceil((u + width * self.strides.of_row) * self.quantum).astype(np.int64)
             found = self.sets.listed(up, self.quantum, self.late, STEPS, sink)
             if found is not None:
                 return width, found
@@ -121,4 +146,4 @@ class SpanBoxes:
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these sets."""
         self.rounds += 1
-        return Ascent(lists, patterns, self.instance.counts, self.sets.k)
+        return Ascent(lists, patterns, self.instance.counts, self.sets.k, strides=self.strides)

@@ -97,7 +97,7 @@ def counted(
     qi = released.columns
     crowds = crowds_of(models, qi)
     require_crowds(released, crowds)
-    return crowds, parts_of(proof, qi, models, sensitive, ranges)
+    return crowds, parts_of(proof, released, models, sensitive, ranges)
 
 
 def require_crowds(released: pl.DataFrame, crowds: Sequence[Crowd]) -> None:
@@ -113,12 +113,17 @@ def require_crowds(released: pl.DataFrame, crowds: Sequence[Crowd]) -> None:
 
 def parts_of(
     proof: files.Proof,
-    qi: list[str],
+    released: pl.DataFrame,
     models: Sequence[Mapping[str, Any]],
     sensitive: pl.DataFrame,
     ranges: Mapping[str, Any],
 ) -> list[Part]:
-    """Return what is priced alone, for which size of class; reject sizes larger than asked for."""
+    """Return what is priced alone, for which size of class; reject sizes larger than asked for.
+
+    Rows that are too few for two classes are one in every lawful release, unless some may be
+    deleted.
+    """
+    qi, rows = released.columns, released.height
     crowds, groups = crowds_of(models, qi), files.groups_of(proof, qi)
     ks = proof.facts.get("group_k") or [proof.facts["price_k"]] * len(groups)
     fine = isinstance(ks, list) and len(ks) == len(groups)
@@ -130,6 +135,8 @@ def parts_of(
     larger = "the prices are for larger classes than asked"
     if not crowds:
         least = least_class(models, sensitive)
+        if least <= rows < 2 * least and "delete_rows" not in proof.facts:
+            least = rows
         sizes = [proof.facts["price_k"], *ks]  # rules go by the former, whatever the groups do
         require(max(sizes) <= least, larger)
         return parts

@@ -89,6 +89,12 @@ class Dates:
         columns = [[known[i] for i in order]]
         for step in self.steps:
             label = {day: LABELS[step](day) for day in set(days)}
+            if step == "day" and {known[i] != label[days[i]] for i in order} == {True, False}:
+                raise HierarchyError(
+                    f"column {column!r}, {self}: some values are days, as times at midnight read, "
+                    "and some have a time of day, so that a day would stand for both; begin with "
+                    "month, or make the column one of days, or one of texts that all have a time"
+                )
             columns.append([label[days[i]] for i in order])
         return rule_ladder(column, str(self), columns, missing, declared)
 

@@ -20,7 +20,7 @@ from incrowd.errors import (
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.text import form
-from incrowd.text.numerals import POINT, pointed, with_mark
+from incrowd.text.numerals import POINT, finite, with_mark
 
 DIGITS = 60
 """Digits of exact decimal arithmetic; a double has at most 17 before its exponent."""
@@ -145,13 +145,11 @@ def read_numbers(
     numbers: list[Decimal] = []
     wrong: list[str] = []
     for value in values:
-        try:
-            number = Decimal(pointed(value, decimal) or "NaN")
-            if not number.is_finite() or "_" in value:
-                raise InvalidOperation
-            numbers.append(number)
-        except InvalidOperation:
+        number = finite(value, decimal)
+        if number is None or "_" in value:
             wrong.append(value)
+        else:
+            numbers.append(number)
     if wrong:
         raise UnreadError(column, sorted(set(wrong)), rule)
     return numbers

@@ -20,7 +20,7 @@ from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
 from incrowd.hierarchy.text import read_lines
-from incrowd.text.numerals import POINT, pointed, with_mark
+from incrowd.text.numerals import POINT, finite, with_mark
 
 WIDTH, VALUES, STARS = "width", "values", "stars"
 NUMBERS, DATES, ORDER = "numbers", "dates", "order"
@@ -331,11 +331,10 @@ def places_by(rule: Mapping[str, Any]) -> Callable[[str], Fraction | None]:
 
 def number_of(value: str, decimal: str = POINT) -> Fraction | None:
     """Return the number that a text writes, exactly; None where it writes none."""
-    with suppress(InvalidOperation):
-        number = Decimal(pointed(value, decimal) or "NaN")
-        if number.is_finite() and "_" not in value and not too_long(number):
-            return Fraction(number)
-    return None
+    number = finite(value, decimal)
+    if number is None or "_" in value or too_long(number):
+        return None
+    return Fraction(number)
 
 
 def day_of(value: str) -> Fraction | None:

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, time
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.privacy.metric import DetourError, Metric
-from incrowd.text.numerals import POINT, pointed
+from incrowd.text.numerals import POINT, finite
 
 DATE = re.compile(
     r"(\d{4}-\d{2})(-\d{2})?(?:[ T](\d{2}(?::\d{2}){0,2})(\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?",
@@ -47,7 +46,7 @@ def _places(texts: Sequence[str], decimal: str) -> list[Any] | None:
     if len(found) == len(texts):
         zoned = {zone for zone, _ in found}
         return [seconds for _, seconds in found] if len(zoned) < 2 else None
-    numbers = [_number(text, decimal) for text in texts]
+    numbers = [finite(text, decimal) for text in texts]
     return None if None in numbers else numbers
 
 
@@ -68,14 +67,6 @@ def _moment(text: str) -> tuple[bool, Fraction] | None:
         minutes = 60 * int(zone[1:3]) + int(zone[-2:])
         ahead = 60 * (minutes if zone[0] == "+" else -minutes)
     return zone is not None, seconds - ahead + Fraction(f"0{parts or '.0'}")
-
-
-def _number(text: str, decimal: str) -> Decimal | None:
-    try:
-        number = Decimal(pointed(text, decimal) or "NaN")
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
 
 
 def given_order(

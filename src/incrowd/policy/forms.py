@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
 
 from incrowd.hierarchy.date import DAYS, days_of
-from incrowd.text.numerals import WITH_COMMA
+from incrowd.text.numerals import POINT, WITH_COMMA, finite
 
 MONTHS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
 TIMES = ("", " %H:%M", " %H:%M:%S")
@@ -34,7 +33,7 @@ def kind_of(values: Sequence[str]) -> str:
         leading = any(len(value) > 1 and value[0] == "0" for value in values)
         if leading and len(lengths) == 1:
             return "codes"
-    numbers = [number(value) for value in values]
+    numbers = [finite(value, POINT) for value in values]
     if all(n is not None for n in numbers) and not numbered(values):
         whole = all(n is not None and n == n.to_integral_value() for n in numbers)
         return "whole numbers" if whole else "numbers"
@@ -107,12 +106,3 @@ def is_date(text: str) -> bool:
     except ValueError:
         return False
     return len(text) == 10 or text[10:11] in (" ", "T")
-
-
-def number(text: str) -> Decimal | None:
-    """Return the number that a text writes, if it does."""
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None

@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
+from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
 from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
 from incrowd.tables import open_table
@@ -109,6 +110,7 @@ MANY_NUMBERS = 12  # different numbers from which a number is worth intervals
 MANY_CODES = 8  # different codes from which they are worth prefixes
 STEPS = (1, 2, 5)
 LIFETIME = 40  # years between dates from which they want steps wider than a decade
+ROW_LABELS = re.compile(r"__index_level_\d+__")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 
 
@@ -188,10 +190,14 @@ def guess_column(
     name: str, column: Column, rows: int, marks: Sequence[str] = (), decimal: str = POINT
 ) -> Guess:
     """Return the guess for one column; ``marks`` stand for missing values."""
+    declared = apart([value for value in column.values if value is not None])[1]
+    column = without(column, declared)
     na = {*marks, *likely(column.values, _is_numeric)} & {*column.values}
     column = without(column, na)
     values = [pointed(value, decimal) or value for value in column.values if value is not None]
     role, why = role_of(name, column, values, rows)
+    if declared:
+        why += f"; {len(declared)} value{'s' if len(declared) > 1 else ''} declared missing"
     if na:
         why += f"; {len(na)} text{'s' if len(na) > 1 else ''} for missing values, see na"
     hierarchy, said = hierarchy_of(name, values) if role == "qi" else (None, "")
@@ -223,6 +229,8 @@ def _is_numeric(values: Sequence[str]) -> bool:
 
 def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tuple[str, str]:
     """Return the role and the reason."""
+    if ROW_LABELS.fullmatch(name):
+        return "id", "by its name it holds the row labels of a data frame of pandas"
     words = words_of(name)
     present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]

@@ -5,6 +5,7 @@ the relative gain is (q(v) − p(v))/p(v).
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,18 +34,19 @@ def least_capped(table: Counts, cap: Fraction | None) -> int:
     ``most`` is ``cap``·n·p(v); without a cap the enhanced one, (1 − ln p(v))·n·p(v), rounded
     upwards, which keeps the bound valid.
     """
-    counts = [int(x) for x in table if x]
-    rows = sum(counts)
+    alike = Counter(int(x) for x in table if x)  # values of one count have one room: few terms
+    rows = sum(alike.elements())
     if cap == 1:
-        return rows // gcd(*counts) if counts else 1
+        return rows // gcd(*alike) if alike else 1
     for n in range(1, rows + 1):
         total = 0
-        for count in counts:
+        for count, values in alike.items():
             if cap is None:
                 room = (1 - log(count / rows)) * n * count / rows
-                total += min(count, int(room * (1 + 1e-9) + 1e-9))
+                most = int(room * (1 + 1e-9) + 1e-9)
             else:
-                total += min(count, int(cap * n * count / rows))
+                most = cap.numerator * n * count // (cap.denominator * rows)
+            total += values * min(count, most)
         if total >= n:
             return n
     return max(rows, 1)

@@ -98,14 +98,15 @@ def scale(counts: Counts, table: Counts) -> int:
     return int(counts.sum()) * int(table.sum())
 
 
-def rounding(n: int, counts: list[int], rows: int) -> int:
+def rounding(n: int, counts: Counts, rows: int) -> int:
     """Return the least Σ(x(v)·N − n·C(v))⁺ over integers x(v) ≥ 0 that sum to n.
 
     Every quota n·C(v)/N is rounded down, and the quotas with the largest remainders are rounded
     up; the sum is convex in each x(v), so this is best.
     """
-    remainders = sorted((n * c % rows for c in counts), reverse=True)
-    return sum(rows - r for r in remainders[: sum(remainders) // rows])
+    remainders = np.sort(n * counts % rows)
+    down = len(remainders) - int(remainders.sum()) // rows
+    return int((rows - remainders[down:]).sum())
 
 
 class ClosedForm(GroundDistance):
@@ -153,7 +154,7 @@ class Equal(ClosedForm):
     def lower(self, n: int, table: Counts) -> Fraction:
         """The best rounding of the quotas; attained, as no quota rounds up beyond its C(v)."""
         rows = int(table.sum())
-        return Fraction(rounding(n, [int(c) for c in table], rows), n * rows)
+        return Fraction(rounding(n, table, rows), n * rows)
 
     def apart(self, values: int) -> tuple[None, int]:
         """All values are 1 apart."""
@@ -215,11 +216,8 @@ class Ordered(ClosedForm):
     def lower(self, n: int, table: Counts) -> Fraction:
         """Each cumulated count is an integer: at least the distance to the nearest one."""
         values, rows = len(table), int(table.sum())
-        total = cumulated = 0
-        for code in np.argsort(self.rank(values)):
-            cumulated += int(table[code])
-            rest = n * cumulated % rows
-            total += min(rest, rows - rest)
+        rest = n * np.cumsum(table[np.argsort(self.rank(values))]) % rows
+        total = int(np.minimum(rest, rows - rest).sum())
         return Fraction(total, n * rows * max(values - 1, 1))
 
     def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
@@ -303,9 +301,7 @@ class Hierarchical(ClosedForm):
         """The best rounding at each level by itself."""
         rows = int(table.sum())
         levels = self.below_root(len(table))
-        total = sum(
-            rounding(n, [int(c) for c in np.bincount(node, table)], rows) for node in levels
-        )
+        total = sum(rounding(n, np.bincount(node, table).astype(np.int64), rows) for node in levels)
         return Fraction(total, n * rows * max(len(levels), 1))
 
     def apart(self, values: int) -> tuple[NDArray[np.int64], int]:

@@ -43,3 +43,8 @@ class Problem:
     def smallest_class(self) -> int:
         """A lower bound on the size of a lawful class."""
         return self.model.smallest_class(self.table)
+
+    @property
+    def one_class(self) -> bool:
+        """Whether all rows are in one class in every lawful release: they are too few for two."""
+        return self.instance.rows < 2 * self.smallest_class

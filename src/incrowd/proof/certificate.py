@@ -10,6 +10,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
 from incrowd.driver.solve import Solved
 from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of, values_needed
 
 
@@ -64,6 +65,13 @@ def certificate(
     known = [] if found is None else [Certificate(found, rules)]
     known += [plain] if plain else []
     return max(known, key=lambda one: one.prices.bound(instance.counts))
+
+
+def price_of_one_class(problem: Problem) -> Certificate:
+    """Return prices for classes of all rows, where every lawful release has no other class."""
+    instance = problem.instance
+    solution = Solution(instance, np.zeros(instance.rows, np.int64))
+    return Certificate(Prices(np.full(instance.distinct, solution.class_costs[0]), 1))
 
 
 def plain_prices(problem: Problem) -> Prices:

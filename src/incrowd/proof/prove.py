@@ -26,7 +26,7 @@ from incrowd.privacy.model import Model, all_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.averaged import write_averages
-from incrowd.proof.certificate import Certificate, certificate
+from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
@@ -73,6 +73,7 @@ def prove(
         paths = original, released
         return write_averages(file, evidence, release, release.averaged, paths)
     problem, solved = of_checked(problem, solved, unchecked)
+    size = problem.smallest_class
     if release.protected is not None:
         known = Certificate(release.protected.least.prices)
     elif release.deleted is not None:
@@ -81,10 +82,12 @@ def prove(
         known = Certificate(prices)
     elif (whole := rules_of_whole(models)) is not None:
         known = Certificate(certified(table, release.k, solved.lawful), whole)
+    elif problem.one_class:
+        known, size = price_of_one_class(problem), problem.instance.rows
     else:
         known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
-    evidence = priced(evidence, known)
+    evidence = replace(priced(evidence, known), price_k=size)
     if by_size(known):
         sure = confirmed(evidence, original, released)
         if sure is None:

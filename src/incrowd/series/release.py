@@ -22,8 +22,7 @@ from incrowd.series.history import History, require_followed
 from incrowd.series.plan import Layer
 from incrowd.tables.atomic import alone_in, whole
 from incrowd.tables.base import Edit
-from incrowd.tables.files import alike, write
-from incrowd.tables.native import from_native
+from incrowd.tables.files import alike, in_form_of, write
 from incrowd.text.units import Number, gap_of, in_units
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
@@ -128,7 +127,7 @@ class Republished:
         InputError: a folder cannot be written; at ``history`` stands what this release does not
             follow.
         """
-        source = from_native(self.published)
+        source = in_form_of(self.table.source, self.published, path)
         with alone_in(Path(history).resolve().parent):
             require_followed(history, self.before, self.history)
             with whole(history, private=True) as file:

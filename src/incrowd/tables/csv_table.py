@@ -1,6 +1,7 @@
 """A delimited text file as a table: the bytes as they are, and where each field lies."""
 
 import codecs
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -26,6 +27,7 @@ from incrowd.tables.spelling import AS_IT_IS, Spelling, spelling
 from incrowd.text.units import counted
 
 Bytes = NDArray[np.uint8]
+NOTE = re.compile(rb'"?sep=."?[\r\n]', re.IGNORECASE)
 Places = NDArray[np.int64]
 Ids = NDArray[np.signedinteger[Any]]
 Ends = NDArray[np.unsignedinteger[Any]]  # counted from the start of the record
@@ -324,6 +326,11 @@ def records_in(body: Bytes, dialect: Dialect, name: str) -> tuple[Places, Ends]:
     breaks, cuts = kernels.count_bytes(body, newline, cut)
     starts = np.empty(breaks + 1, np.int64)
     begin = len(BOM) if dialect.bom else 0
+    if NOTE.match(body[begin : begin + 8].tobytes()):
+        raise InputError(
+            f"{name}: its first line ('sep=…') tells Excel the delimiter, and names no column; "
+            "delete it"
+        )
     for kind in (np.uint16, np.uint64):  # records are short, as a rule
         ends: Ends = np.empty(breaks + cuts + 1, kind)
         widest = min(np.iinfo(kind).max, np.iinfo(np.int64).max)

@@ -5,7 +5,10 @@ there whole and as it was checked, or not at all.  Messages name the database an
 never what the driver says: that may quote a row or a password.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import time
 from typing import Any
 
 import polars as pl
@@ -160,14 +163,31 @@ def _packed(names: list[str], batches: Iterator[pl.DataFrame]) -> PackedTable:
 
 
 def _series(cells: Sequence[Any]) -> pl.Series:
-    """Return cells of one column; what polars has no type for (UUIDs, addresses) as text."""
-    try:
-        found = pl.Series("cell", cells, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        found = None
+    """Return cells of one column; what polars has no type for (UUIDs, addresses) as text.
+
+    So are JSON's objects, for polars drops keys that its first ones lack, and times of day of a
+    zone, whose zone it drops.
+    """
+    found = None
+    if not any(map(_loses, cells)):
+        with suppress(TypeError, pl.exceptions.PolarsError):
+            found = pl.Series("cell", cells, strict=True)
     if found is None or found.dtype == pl.Object:
-        found = pl.Series("cell", [None if c is None else str(c) for c in cells], pl.String)
+        found = pl.Series("cell", [None if c is None else _text(c) for c in cells], pl.String)
     return found
+
+
+def _loses(cell: Any) -> bool:
+    """Whether polars would not hold all of a cell."""
+    if isinstance(cell, list):
+        return any(map(_loses, cell))
+    return isinstance(cell, dict) or (isinstance(cell, time) and cell.tzinfo is not None)
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text: objects and lists as JSON."""
+    nested = isinstance(cell, dict | list)
+    return json.dumps(cell, ensure_ascii=False, default=str) if nested else str(cell)
 
 
 def _joined(batches: list[pl.DataFrame]) -> pl.Series:
@@ -262,15 +282,19 @@ def _in_order(found: PackedTable, table: Table) -> PackedTable:
 def _new_table(place: Place, frame: pl.DataFrame) -> Any:
     """Describe the new table by the types of a frame."""
     sql = alchemy()
-    kinds = frame.schema.items()
-    columns = [sql.Column(as_name(name, place.kind), _type(kind)) for name, kind in kinds]
+    columns = [
+        sql.Column(as_name(name, place.kind), _type(kind, place.kind))
+        for name, kind in frame.schema.items()
+    ]
     table, schema = (name and as_name(name, place.kind) for name in (place.table, place.schema))
     return sql.Table(table, sql.MetaData(), *columns, schema=schema)
 
 
-def _type(kind: Any) -> Any:
-    """Return the type of a database's column for a type of polars."""
+def _type(kind: Any, base: str) -> Any:
+    """Return the type of a column for a type of polars; ``base``: the kind of database."""
     sql = alchemy()
+    if kind == pl.Duration and base in ("postgresql", "duckdb"):
+        return sql.Interval()
     if kind.is_integer():
         return sql.BigInteger()
     if isinstance(kind, pl.Decimal):

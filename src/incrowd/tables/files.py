@@ -8,7 +8,7 @@ from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Source, Table
-from incrowd.tables.csv_table import CsvTable, EditedCsv
+from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
 from incrowd.tables.formats import Form, format_called, format_named
 from incrowd.tables.native import NativeTable, encode_polars, from_native
@@ -121,6 +121,28 @@ def delimiter_of(table: Table) -> str | None:
     """Return what stood between the fields of the input; None where it was not CSV."""
     found = whole_of(table)
     return found.dialect.delimiter if isinstance(found, CsvTable | EditedCsv) else None
+
+
+def in_form_of(table: Table, frame: Any, path: str | Path) -> Source:
+    """Return a polars frame as the table to write at ``path``: CSV in the form that another has.
+
+    That is its delimiter, encoding, byte order mark and ends of lines.
+
+    Raises
+    ------
+    InputError: the encoding has no such character.
+    """
+    found = whole_of(table)
+    if not isinstance(found, CsvTable | EditedCsv) or is_address(path):
+        return from_native(frame)
+    if output_format(path, found) != "csv":
+        return from_native(frame)
+    form = found.dialect
+    text = frame.write_csv(
+        separator=form.delimiter, line_terminator=form.newline, include_bom=form.bom
+    ).encode()
+    data = text if form.encoding is None else b"".join(recoded([text], form.encoding))
+    return read_csv(data, "the release", form.delimiter, form.encoding)
 
 
 def write(

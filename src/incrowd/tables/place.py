@@ -165,6 +165,11 @@ def _fault(error: Any) -> str:
     origin = getattr(error, "orig", None)
     code = getattr(origin, "sqlstate", None) or getattr(origin, "sqlite_errorname", None)
     kind = type(origin or error).__name__
+    if kind == "DataError" and not code:  # psycopg's own, of what Python has no value for
+        return (
+            "the driver has no value for a cell, such as the date 'infinity' or one after the year "
+            "9999; CAST its column to text in a query"
+        )
     return f"the database refused ({kind}{f', {code}' if code else ''})"
 
 

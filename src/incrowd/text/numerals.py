@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 
 POINT, COMMA = ".", ","
 DECIMALS = (POINT, COMMA)
@@ -25,6 +27,17 @@ def pointed(text: str, decimal: str) -> str | None:
         return None
     between = found[2]
     return (found[0] if between is None else found[0].replace(between, "")).replace(COMMA, POINT)
+
+
+def finite(text: str, decimal: str) -> Decimal | None:
+    """Return the finite number that a text writes, exactly; None where it writes none.
+
+    Python reads ``1_000`` too, which others may not take for a number.
+    """
+    with suppress(InvalidOperation):
+        number = Decimal(pointed(text, decimal) or "NaN")
+        return number if number.is_finite() else None
+    return None
 
 
 def thousands_marks(texts: Iterable[str]) -> set[str]:

@@ -4,7 +4,7 @@ Nothing here is shared with the checker: averages are those of ``averages.plain`
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import chain
@@ -14,10 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from averages.plain import partitions, spread
+from averages.plain import spread
 from forging.bundle import Bundle
 from forging.facts import Change
 from forging.plain import shown
+from oracle import least_cost
 
 Draw = random.Random
 Row = Mapping[str, str | None]
@@ -79,8 +80,11 @@ class Rules:
         """Return what the cheapest lawful classes cost; None where there are none."""
         total = Fraction(0)
         for rows in self.apart(before):
-            ways: Iterator[Any] = partitions(rows, k)
-            best = min((self.cost(classes) for classes in ways), default=None)
+
+            def of_class(part: Sequence[int], rows: Sequence[int] = rows) -> Fraction | None:
+                return self.cost([[rows[i] for i in part]]) if len(part) >= k else None
+
+            best = least_cost(len(rows), of_class)
             if best is None:
                 return None
             total += best

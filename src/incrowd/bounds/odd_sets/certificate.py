@@ -10,7 +10,7 @@ from incrowd.bounds.odd_sets.classes import dearest_within, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.prefix_tree import PrefixTree
-from incrowd.bounds.price import rounded_down
+from incrowd.bounds.price import fitting, quantum_of, rounded_down
 from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.kernels.halt import NEVER, halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
@@ -21,6 +21,7 @@ TRIES = 2_000_000  # per pattern
 LOOKS, PART = 18_000_000, 2  # of the checker, which ends at 20 million; of what is left, for one
 FIRST_LOOKS, MORE = 2_000, 4  # for one pattern in the first round, and times as many in the next
 MOST_PAIRS = 6_000_000
+HEAVIEST = (1 << 50) - 1  # a set's weight in a proof; a lighter one proves less
 LOST = 2e-4  # share of what prices and sets come to that is lost to too many looks, or little else
 LEFT_OUT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7)  # shares of the sets that are left out then, in turn
 
@@ -138,12 +139,17 @@ def without_small(lifted: Lifted, least: float) -> Lifted:
 
 def certified(tree: PrefixTree, k: int, lifted: Lifted) -> Prices | None:
     """As ``certify_with_sets``, with all sets."""
-    counts = tree.instance.counts
-    quantum, price = rounded_down(lifted.price, counts)
+    quantum, price = in_units(lifted, tree.instance, k)
     rounded = price / quantum
     doubt = 1e-9 * k * max(1.0, float(rounded.max(initial=0.0)))
     lists = within(tree, rounded, k, doubt, MOST_PAIRS)  # all that break the plain inequality
     return None if lists is None else settled(lists, lifted, tree.instance, k, tree.stop.overdue)
+
+
+def in_units(lifted: Lifted, instance: Instance, k: int) -> tuple[int, NDArray[np.int64]]:
+    """Return a quantum in whose units all sums fit 64 bits, and lifted prices rounded down."""
+    quantum = fitting(quantum_of(lifted.price, instance.counts), instance, k)
+    return rounded_down(lifted.price, instance.counts, quantum)
 
 
 def settled(
@@ -158,8 +164,8 @@ def settled(
     Returns prices per distinct row and sets of copies, for every class of these patterns; None when
     time ends first (``word``: see ``incrowd.kernels.halt``).
     """
-    quantum, price = rounded_down(lifted.price, instance.counts)
-    weights = [int(s.penalty / s.modulus * quantum) for s in lifted.sets]
+    quantum, price = in_units(lifted, instance, k)
+    weights = [min(int(s.penalty / s.modulus * quantum), HEAVIEST) for s in lifted.sets]
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
     whole_penalties = [s._replace(penalty=s.modulus * w) for s, w in kept]  # integers
     problem = lists, instance.counts, k, price, whole_penalties, quantum, TRIES

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.problem.instance import Instance, row_order
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.near import Near
 from incrowd.solvers.engine.traded import AHEAD, EMPTY, FAR, NOBODY, clear, new_pad, paid, widen
 
@@ -69,10 +70,56 @@ def gather(
     return number
 
 
+@lean_kernel
+def take_in(
+    k: int, near: Any, codes: Any, tables: Any, first_copy: Any, classes: Any, size: Any, span: Any,
+) -> None:  # fmt: skip
+    """Let each copy without a class join that of a near row, where it has room and costs least.
+
+    ``size``, ``span``: of each class, as ``TradedClasses`` has them; one more span is empty.
+    """
+    empty = span[size.size]
+    for r in range(near.shape[0]):
+        for i in range(first_copy[r], first_copy[r + 1]):
+            if classes[i] >= 0:
+                continue
+            best, least = np.int64(NOBODY), np.int64(FAR)
+            for y in range(-1, near.shape[1]):  # copies of the row itself come first
+                s = r if y < 0 else near[r, y]
+                c = classes[first_copy[s]] if s >= 0 else NOBODY
+                if c < 0 or size[c] >= 2 * k - 1:
+                    continue
+                pays = paid(span[c], empty, r, FAR, codes, tables)
+                now = paid(span[c], empty, NOBODY, FAR, codes, tables)
+                more = (size[c] + 1) * pays - size[c] * now
+                if more < least:
+                    best, least = c, more
+            if best >= 0:
+                classes[i] = best
+                size[best] += 1
+                widen(span[best], span[best], r, codes)
+
+
+def joined(
+    instance: Instance, near: Near, k: int, classes: NDArray[np.int64], number: int
+) -> NDArray[np.int64]:
+    """Return these classes with the copies in them that have none, as far as there is room."""
+    classes, span = classes.copy(), np.empty((number + 1, 2, instance.columns), np.int32)
+    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1  # empty, as ``clear`` leaves them
+    held = classes >= 0
+    of, codes = classes[held], instance.codes[instance.copies[held]]
+    np.minimum.at(span[:, 0], of, codes)
+    np.maximum.at(span[:, 1], of, codes)
+    size = np.bincount(of, minlength=number)
+    take_in(k, near.rows, instance.codes, instance.tables, instance.first_copy, classes, size, span)
+    return classes
+
+
 def grown(instance: Instance, near: Near, k: int) -> NDArray[np.int64]:
     """Return the class of each copy, of k to 2k − 1 copies each; int64, shape (rows,).
 
-    Those that find no company make classes in the order of the table.  Needs at least k copies.
+    Those that find no company join the classes of near rows, or make classes in the order of the
+    table, whichever costs less.  Needs at least k copies.
     """
     classes = np.full(instance.rows, NOBODY, np.int64)
     # who has near rows first: nobody takes them away then, and others have few to lose
@@ -81,9 +128,25 @@ def grown(instance: Instance, near: Near, k: int) -> NDArray[np.int64]:
         order, k, near.rows, instance.codes, instance.tables, instance.counts.copy(),
         instance.first_copy, classes, new_pad(instance, k),
     )  # fmt: skip
+    found = [classes, joined(instance, near, k, classes, number)]
+    done = [Solution.of(instance, parted(instance, k, each, number)) for each in found]
+    fit = [one for one in done if one.sizes.max() < 2 * k]  # who joins may leave no room for a rest
+    return min(fit, key=lambda one: one.cost).classes
+
+
+def parted(
+    instance: Instance, k: int, classes: NDArray[np.int64], number: int
+) -> NDArray[np.int64]:
+    """Return these classes and, of the copies that have none, more in the order of the table."""
+    classes = classes.copy()
     alone = np.flatnonzero(classes == NOBODY)
     alone = alone[row_order(instance.codes[instance.copies[alone]])]
     more = len(alone) // k
-    parts = np.minimum(np.arange(len(alone)) // k, more - 1)
-    classes[alone] = number + parts if more else 0  # fewer than k: any class has room for them
+    if more:
+        classes[alone] = number + np.minimum(np.arange(len(alone)) // k, more - 1)
+        return classes
+    size = np.bincount(classes[classes >= 0], minlength=max(1, number))
+    for one in alone:  # fewer than k
+        classes[one] = np.argmin(size)
+        size[classes[one]] += 1
     return classes

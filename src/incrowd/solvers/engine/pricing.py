@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
-from incrowd.bounds.span_prices import suits_spans
+from incrowd.bounds.span_prices import in_many_intervals, suits_spans
 from incrowd.bounds.support import (
     HASTE,
     affordable,
-    in_reach,
     priceable,
     support_prices,
     uniqueness_prices,
@@ -21,7 +20,6 @@ from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
 from incrowd.solvers.engine.search import Search
 
-MOST_IN_REACH = 500_000_000  # rows of intervals among which a support search is not begun
 FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
 # columns from which on half as many visits are too many: annealing among so many patterns comes to
 # worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
@@ -78,7 +76,7 @@ class Pricing:
         if search.instance.ranged or search.instance.columns >= MANY_COLUMNS:
             visits = min(visits, most)
         known, attained = self.supported, self.attained()
-        if attained is not None and in_reach(search.instance, attained) > MOST_IN_REACH:
+        if attained is not None and in_many_intervals(search.instance, search.k, attained):
             visits = 0  # a single one may take 10 ms
         if known is None:
             price, complete = support_prices(search.tree, search.k, visits, attained)

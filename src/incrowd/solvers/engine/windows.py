@@ -119,9 +119,11 @@ def window_emission(
 def sorted_classes(instance: Instance, k: int) -> NDArray[np.int64]:
     """Return a lawful solution at once: stretches of at least k copies of the sorted table.
 
-    int64, shape (copies,): class of each copy.  Needs at least k copies.
+    int64, shape (copies,): class of each copy.  Needs at least k copies.  Columns of ranges are
+    sorted by last: neighbours in one of many numbers share nothing else, and in the others all.
     """
-    order = np.lexsort(instance.codes.T[::-1])
+    columns = np.argsort(instance.tables.ranged >= 0, kind="stable")
+    order = np.lexsort(instance.codes[:, columns].T[::-1])
     copies = instance.counts[order]
     label = np.zeros(instance.distinct, np.int64)
     current = held = 0

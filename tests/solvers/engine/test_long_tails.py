@@ -1,0 +1,58 @@
+"""Tables of nearly continuous columns with a long tail: classes of near rows, and prices."""
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+import incrowd as ic
+import incrowd.bounds.span_prices as spans
+from incrowd._api import begun
+from incrowd.bounds.span_prices import span_prices
+from incrowd.bounds.strides import Strides
+from incrowd.policy import Policy
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
+from incrowd.solvers.engine.growing import grown
+from incrowd.solvers.engine.near import near_rows
+from incrowd.tables.files import open_table
+
+
+def instance_of(values: list[int], k: int) -> Instance:
+    """The table of one column of numbers as ranges, of which all together cost a cell."""
+    source = open_table(pl.DataFrame({"a": [str(value) for value in values]}))
+    policy = Policy(k=k, hierarchies={"a": "range"}, cost="ncp")
+    return begun(source, policy).table.instance
+
+
+def test_rows_that_are_left_join_near_classes() -> None:
+    """Tests groups of five rows, k = 4: the fifth of each had made a class with those far away."""
+    values = [1_000 * group + row for group in range(8) for row in range(5)]
+    instance = instance_of(values, 4)
+    cost = Solution.of(instance, grown(instance, near_rows(instance, 0, Stop()), 4)).cost
+    assert cost == Solution.of(instance, np.repeat(np.arange(8), 5)).cost
+
+
+def test_rows_far_from_all_others_pay_for_their_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests prices of a long tail against those whose boxes are equally wide for all rows."""
+    rng = np.random.default_rng(5)
+    columns = {
+        "a": (1_000 * (1 + rng.pareto(0.8, 150))).astype(int),
+        "b": rng.integers(18, 90, 150),
+    }
+    frame = pl.DataFrame(columns).cast(pl.String)
+    policy = Policy(k=5, hierarchies=dict.fromkeys("ab", "range"), cost="ncp")
+    instance = begun(open_table(frame), policy).table.instance
+    far = span_prices(instance, 5, Stop()).bound(instance.counts)
+    monkeypatch.setattr(spans, "Strides", EvenStrides)
+    even = span_prices(instance, 5, Stop()).bound(instance.counts)
+    release = ic.anonymize(frame, policy=policy, method="mondrian")
+    assert 1.1 * even < far <= release.cost * instance.scale
+
+
+class EvenStrides(Strides):
+    """Strides that are equal whatever is asked for."""
+
+    def __init__(self, of_row: NDArray[np.float64]) -> None:
+        super().__init__(np.ones_like(of_row))
