@@ -32,7 +32,7 @@ from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 
 EMIT, MEND = 0, 1
-PLACE, DEPTH, SETS, PAIRS, STEPS, FULL = range(6)
+PLACE, DEPTH, SETS, PAIRS, STEPS, FULL, LAST = range(7)  # LAST: the place where searches end
 PIECE = 20_000_000  # steps between two looks at the clock: a tenth of a second
 WORD = 64
 ROOM = 1 << 26  # entries of the search's lists
@@ -187,7 +187,7 @@ class RowSets:
     ) -> int | None:
         """Return how many sets were listed or mended; None for not all that there are."""
         order = np.argsort(-price, kind="stable")
-        before, state = price.copy(), np.array([0, -1, 0, 0, 0, 0])
+        before, state = price.copy(), np.array([0, -1, 0, 0, 0, 0, len(order)])
         self.prepare(order)
         while state[PLACE] < len(order) or state[DEPTH] >= 0:
             if stop() or state[FULL] or state[STEPS] >= steps:

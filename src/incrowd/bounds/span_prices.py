@@ -3,8 +3,9 @@
 Rounds as of ``incrowd.bounds.rounds`` from the prices of neighbours, a box of prices listing the
 sets of near rows (``incrowd.bounds.span_sets``) that one of its points breaks.  The unit is the
 mean price.  At the end prices are rounded down, and lowered until a search finds no set that breaks
-them.  Sets listed at once take at most some 300 MB, lists of rows as much; what takes more room is
-left to groups of columns.
+them; then those of rows far from all others are raised (``incrowd.bounds.far_rows``).  Sets listed
+at once take at most some 300 MB, lists of rows as much; what takes more room is left to groups of
+columns.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.far_rows import FarRows, far_rows
 from incrowd.bounds.price import LARGEST, PriceBound, quantum_for, rounded_down
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, no_report
@@ -81,25 +83,33 @@ def span_prices(
         return Prices(np.zeros(instance.distinct, np.int64), 1)
     mean = float(start @ instance.counts) / instance.rows
     quantum = boxes.quantum = quantum_for(mean)
-    if mean and instance.distinct <= FEW_ROWS:  # who is far from all others pays for a whole class
-        boxes.strides = Strides(np.maximum(1.0, start / mean))
     best = Prices(start * quantum, quantum, by_rows=True)
     report(best.bound(instance.counts), 0.0)
     if not mean or k * boxes.sets.dearest * quantum > LARGEST:
         return best
+    if instance.distinct <= FEW_ROWS:  # who is far from all others pays for a whole class
+        boxes.strides = Strides(np.maximum(1.0, start / mean))
+    u = ascended(boxes, start, report)
+    if boxes.rounds:
+        _, price = rounded_down(u, instance.counts, quantum)
+        certified = boxes.sets.certified(price, quantum, stop.now)
+        if certified is not None and certified @ instance.counts > best.price @ instance.counts:
+            best = Prices(certified, quantum, by_rows=True)
+    if k * k * boxes.sets.dearest * quantum > LARGEST:  # a row's price may be that of a class
+        return best
+    far = FarRows(boxes.sets, stop.now).raised(best.price, quantum, far_rows(start, mean))
+    return Prices(far, quantum, by_rows=True)
+
+
+def ascended(boxes: "SpanBoxes", start: NDArray[np.int64], report: Report) -> NDArray[np.float64]:
+    """Return prices after rounds from those of neighbours, lifted as far as sets are few enough."""
     u = start.astype(np.float64)
     for lift in LIFTS:
         if not boxes.rounds and not boxes.late():
             lifted = start.astype(np.float64) * lift
             u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
-            boxes.strides = boxes.strides if boxes.rounds else Strides.even(instance.distinct)
-    if not boxes.rounds:
-        return best
-    _, price = rounded_down(u, instance.counts, quantum)
-    certified = boxes.sets.certified(price, quantum, stop.now)
-    if certified is not None and certified @ instance.counts > best.price @ instance.counts:
-        best = Prices(certified, quantum, by_rows=True)
-    return best
+            boxes.strides = boxes.strides if boxes.rounds else Strides.even(len(start))
+    return u
 
 
 class SpanBoxes:

@@ -16,6 +16,7 @@ from incrowd.bounds.row_sets import (
     DEPTH,
     EMIT,
     FULL,
+    LAST,
     PLACE,
     STEPS,
     RowSets,
@@ -166,7 +167,7 @@ def search(
     while state[FULL] == 0 and state[STEPS] < steps:
         d = state[DEPTH]
         if d < 0:
-            if state[PLACE] >= order.size or price[order[state[PLACE]]] <= 0:
+            if state[PLACE] >= state[LAST] or price[order[state[PLACE]]] <= 0:
                 state[PLACE] = order.size
                 return
             begin_with(state[PLACE], order, price, k, unit, counts, tree, stack, state)
