@@ -53,7 +53,7 @@ SOONER = 0.6  # share of the moves of annealing where trading among ranges does 
 LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
-AS_PAID = (3.0, 0.03)  # that heat at most, in what a row pays: beside a long tail little for most
+AS_PAID = 0.03  # the last heat at most, in what a row pays: little for most beside a long tail
 # moves of a wide table without a limit, of each copy and of all: what few rows take seconds for
 PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
 # share of the time left that trading takes on wide tables where blocks follow; seconds of a time
@@ -214,8 +214,8 @@ class Search:
         if self.instance.ranged:
             moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
             pays = max(self.progress.best.cost, 1) / (self.instance.rows * self.instance.cell)
-            hot, cold = (min(most, x * pays) for most, x in zip(RANGED_HEAT, AS_PAID, strict=True))
-            trading = Trading(moves=moves, heat=(hot, cold))
+            heat = RANGED_HEAT[0], min(RANGED_HEAT[1], AS_PAID * pays)
+            trading = Trading(moves=moves, heat=heat)
         hot, cold = trading.heat
         left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
         found = replace(trading, heat=(warmth * hot, cold)).run(
