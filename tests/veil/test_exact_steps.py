@@ -14,7 +14,7 @@ from incrowd.errors import MissingExtraError, OutOfScopeError
 from incrowd.run.stop import Stop
 from incrowd.veil import heaviest as steps
 from incrowd.veil.heaviest import ONE, Weights, fitting, kinds_of, made_exactly, settled
-from incrowd.veil.lists import Classes, Known, Lots
+from incrowd.veil.lists import Candidate, Classes, Known, Lots
 from incrowd.veil.program import Program, cp_sat, heaviest
 
 pytest.importorskip("ortools")
@@ -97,6 +97,18 @@ def method_of(rng, shape: tuple[int, int], values: int, k: int):
         return Classes(found.of_row, found.levels > 0)
 
     return method
+
+
+@pytest.mark.parametrize(("hidden", "dearest"), [(0, 2), (1, 2), (2, 2), (3, 3), (4, 3), (5, 4)])
+def test_what_classes_cost(hidden: int, dearest: int):
+    """Tests that a class costs a lot from 0 to so many rows, by how many columns it hides."""
+    rng = np.random.default_rng(hidden)
+    choice = (1,) * hidden + (0,) * (6 - hidden)
+    signs = rng.integers(0, 1 << 62, (500, 6)).astype(np.uint64)
+    weights = Weights(np.full(500, ONE), signs)
+    costs = [weights.cost(Candidate(0.0, 0, np.array([i]), choice)) / ONE for i in range(500)]
+    assert 0 <= min(costs) < 0.1
+    assert dearest - 0.1 < max(costs) < dearest
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -47,11 +47,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 ONE = 1 << 24
 """What a row weighs before its lot."""
-DEAREST = 2 * ONE
-"""What no class costs."""
+DEAREST = (2, 2, 2, 3, 3, 4)
+"""By hidden columns: so many times ``ONE`` no class costs.  Dearer ones make a proof shorter."""
 EFFORT = 100.0
 """What the search and the proof of a step may take, in CP-SAT's deterministic seconds."""
-SETS: dict[int, tuple[int, ...]] = {1: (1 << 16,), 2: (10,), 3: (13, 12), 4: (12, 12, 12)}
+SETS: dict[int, tuple[int, ...]] = {1: (1 << 16,), 2: (10,), 3: (16,), 4: (12,), 5: (8,)}
 """Hidden columns → how many sets of them each exact step takes."""
 
 
@@ -73,7 +73,7 @@ class Weights(NamedTuple):
         """Return what a class costs, by lot for its choice and the texts that it shows."""
         shown = self.signs[one.members[0]][np.array(one.choice) == 0]
         drawn = blake2b(bytes(one.choice) + shown.tobytes(), digest_size=8).digest()
-        return int.from_bytes(drawn, "big") * DEAREST >> 64
+        return int.from_bytes(drawn, "big") * DEAREST[sum(one.choice)] * ONE >> 64
 
 
 class Settled(NamedTuple):

@@ -29,7 +29,7 @@ from incrowd.veil.exchange import placed
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 TICK = 0.1  # seconds
-MOST_NODES = 300  # of HiGHS, whose way need not be the heaviest
+MOST_NODES = 40  # of HiGHS, whose way need not be the heaviest
 NOT_PROVEN = (
     "exact-steps: that one way to make classes is the heaviest is not proven ({}), and another "
     "release would tell more than the veil allows; use --method consistent"
