@@ -93,7 +93,7 @@ def solve(
     needed, apart = served_apart(matched(problem))
     solver = choose(needed, method)
     insist(solver, needed)
-    if problem.one_class:
+    if problem.one_class and problem.model.lawful(problem.table, problem.table):
         return recheck(problem, solver, together(problem))
     auto = method == "auto"
     run = run_portfolio if auto and solver.id == "simplex-matching" else run_one

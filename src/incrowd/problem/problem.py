@@ -47,4 +47,4 @@ class Problem:
     @property
     def one_class(self) -> bool:
         """Whether all rows are in one class in every lawful release: they are too few for two."""
-        return self.instance.rows < 2 * self.smallest_class
+        return 0 < self.instance.rows < 2 * self.smallest_class

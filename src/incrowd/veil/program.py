@@ -18,8 +18,8 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix
 
 from incrowd.errors import MissingExtraError, OutOfScopeError
 from incrowd.linear.highs import branched, model_of
@@ -231,7 +231,7 @@ def proposed(program: Program, stop: Stop) -> list[bool] | None:
     rows += [(need, 0) for g, need in enumerate(needs) if not fed[g]]
     entries = [(at, j, factor) for at, (row, _) in enumerate(rows) for j, factor in row.items()]
     at, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
-    matrix = csc_matrix((factor.astype(float), (at, j)), (len(rows), len(terms)))
+    matrix = scipy.sparse.csc_matrix((factor.astype(float), (at, j)), (len(rows), len(terms)))
     gain, most = np.array(terms, float).T
     gain /= max(1.0, float(np.abs(gain).mean()))
     least = np.array([bound for _, bound in rows], float)
