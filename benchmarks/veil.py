@@ -23,7 +23,7 @@ from incrowd.run.entropy import numbers, shuffled
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
-from incrowd.veil.heaviest import ONE, Weights, made_exactly
+from incrowd.veil.heaviest import Weights, made_exactly, weighed
 from incrowd.veil.lists import Classes, Known, Lawful, Lots, made
 from incrowd.veil.matching import bits_of_lots, cheapest
 
@@ -62,8 +62,7 @@ def stepwise(
     """Return the classes of exact steps; a lot for each code does for one for each text."""
     rows = len(codes)
     drawn = numbers((int(codes.max()) + 1) * codes.shape[1]).reshape(-1, codes.shape[1])
-    lots = ONE - (np.log((numbers(rows) + 0.5) / 2.0**64) * ONE).astype(np.int64)
-    chance = Weights(lots, np.take_along_axis(drawn, codes, axis=0))
+    chance = Weights(weighed(numbers(rows)), np.take_along_axis(drawn, codes, axis=0))
     costs = [np.array([0, weight]) for weight in weights.tolist()]
     nobody = Lots(np.zeros(rows, bool), shuffled(rows))
     found = made_exactly(Known.plain(codes, veiled), costs, lawful, nobody, k, chance, Stop())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.row_sets import EMIT, SETS, STEPS
+from incrowd.bounds.row_sets import EMIT, SETS, STEPS, begun
 from incrowd.bounds.span_sets import SpanSets, widen, with_row
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import new_sink
@@ -133,7 +133,7 @@ class FarRows:
             trial[row] = max(0, int(limit * (1 - MARGIN)))
             if trial[row] <= price[row]:
                 break
-            state = np.array([0, -1, 0, 0, 0, 0, 1])
+            state = begun(1)
             self.sets.advance(EMIT, order, trial, trial, unit, self.sink, state, left)
             left -= int(state[STEPS])
             self.looks += int(state[STEPS])

@@ -38,6 +38,13 @@ WORD = 64
 ROOM = 1 << 26  # entries of the search's lists
 
 
+def begun(last: int) -> NDArray[np.int64]:
+    """Return the state of a search that has not begun, from the first to the ``last`` place."""
+    state = np.zeros(7, np.int64)
+    state[DEPTH], state[LAST] = -1, last
+    return state
+
+
 class Sheet(NamedTuple):
     """A table as columns that are wholly shown or wholly hidden.
 
@@ -187,7 +194,7 @@ class RowSets:
     ) -> int | None:
         """Return how many sets were listed or mended; None for not all that there are."""
         order = np.argsort(-price, kind="stable")
-        before, state = price.copy(), np.array([0, -1, 0, 0, 0, 0, len(order)])
+        before, state = price.copy(), begun(len(order))
         self.prepare(order)
         while state[PLACE] < len(order) or state[DEPTH] >= 0:
             if stop() or state[FULL] or state[STEPS] >= steps:

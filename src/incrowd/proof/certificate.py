@@ -17,11 +17,12 @@ from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of, values
 class Certificate(NamedTuple):
     """Prices, and the pricing rules that they obey.
 
-    Without rules the prices hold for all classes of the smallest lawful size.
+    Without rules the prices hold for all classes of ``size``; None: of the smallest lawful size.
     """
 
     prices: Prices
     rules: Sequence[Mapping[str, Any]] = ()
+    size: int | None = None
 
 
 def certificate(
@@ -67,11 +68,11 @@ def certificate(
     return max(known, key=lambda one: one.prices.bound(instance.counts))
 
 
-def price_of_one_class(problem: Problem) -> Certificate:
+def price_of_one_class(solution: Solution) -> Certificate:
     """Return prices for classes of all rows, where every lawful release has no other class."""
-    instance = problem.instance
-    solution = Solution(instance, np.zeros(instance.rows, np.int64))
-    return Certificate(Prices(np.full(instance.distinct, solution.class_costs[0]), 1))
+    instance = solution.instance
+    prices = Prices(np.full(instance.distinct, solution.class_costs[0]), 1)
+    return Certificate(prices, size=instance.rows)
 
 
 def plain_prices(problem: Problem) -> Prices:

@@ -73,7 +73,6 @@ def prove(
         paths = original, released
         return write_averages(file, evidence, release, release.averaged, paths)
     problem, solved = of_checked(problem, solved, unchecked)
-    size = problem.smallest_class
     if release.protected is not None:
         known = Certificate(release.protected.least.prices)
     elif release.deleted is not None:
@@ -83,11 +82,11 @@ def prove(
     elif (whole := rules_of_whole(models)) is not None:
         known = Certificate(certified(table, release.k, solved.lawful), whole)
     elif problem.one_class:
-        known, size = price_of_one_class(problem), problem.instance.rows
+        known = price_of_one_class(solved.solution)
     else:
         known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
-    evidence = replace(priced(evidence, known), price_k=size)
+    evidence = priced(evidence, known)
     if by_size(known):
         sure = confirmed(evidence, original, released)
         if sure is None:
@@ -159,7 +158,8 @@ def evidence_of(
 
 def priced(evidence: Evidence, known: Certificate) -> Evidence:
     """Return the evidence with a certificate's prices and rules."""
-    return replace(evidence, prices=known.prices, pricing=known.rules)
+    size = evidence.price_k if known.size is None else known.size
+    return replace(evidence, prices=known.prices, pricing=known.rules, price_k=size)
 
 
 def by_size(known: Certificate) -> bool:

@@ -72,7 +72,7 @@ class History:
 
         Whoever can guess all of it can test guesses by it: it is as private as the history.
         """
-        return hashlib.sha256(written(self.plain)).hexdigest()
+        return seal_of(self.plain)
 
     def text(self) -> bytes:
         """Return the file's bytes."""
@@ -82,6 +82,11 @@ class History:
 def written(plain: Mapping[str, Any]) -> bytes:
     """Return JSON as it is written and hashed."""
     return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def seal_of(plain: Mapping[str, Any]) -> str:
+    """Return the hash of what a history says."""
+    return hashlib.sha256(written(plain)).hexdigest()
 
 
 def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
@@ -100,7 +105,7 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     try:
         plain = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
         seal = plain.pop(SEAL, None)
-        require(seal is None or seal == hashlib.sha256(written(plain)).hexdigest())
+        require(seal is None or seal == seal_of(plain))
         require({*plain} == PARTS)
         require(plain["format"] == FORMAT and same(plain["version"], VERSION))
         people = {key: person_of(*entry) for key, entry in plain["people"].items()}

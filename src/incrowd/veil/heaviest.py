@@ -41,7 +41,7 @@ from incrowd.veil.lists import (
     finished,
     lost,
 )
-from incrowd.veil.program import Kind, Program, Way, heaviest
+from incrowd.veil.program import Kind, Program, heaviest
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -146,20 +146,17 @@ def opened_groups(asked: list[Candidate], weights: Weights, k: int, stop: Stop) 
         few = [members[g] for g in free]
         fit = fitting(few)
         program = Program(kinds_of(fit, weights.rows, sure.fits), [cost[g] for g in free], k)
-        known = greedy([members[g] for g in np.flatnonzero(sure.opened)], few, fit, k)
+        known = greedy([members[g] for g in np.flatnonzero(sure.opened)], few, k)
         found[free] = heaviest(program, known, EFFORT, stop)
     return found
 
 
-def greedy(sure: list[Ints], members: list[Ints], fit: dict[int, tuple[int, ...]], k: int) -> Way:
-    """Return a way to begin with: groups one by one, whoever changes places."""
+def greedy(sure: list[Ints], members: list[Ints], k: int) -> set[int]:
+    """Return the groups of a way to begin with: one by one, whoever changes places."""
     groups = sure + members
     rows = 1 + max(int(group.max()) for group in groups)
-    found: dict[int, Counter[tuple[int, ...]]] = {}
-    for row, at in enumerate(placed(groups, np.arange(rows), k).tolist()):
-        if at >= len(sure):
-            found.setdefault(at - len(sure), Counter())[fit[row]] += 1
-    return found
+    place = placed(groups, np.arange(rows), k)
+    return {at - len(sure) for at in place[place >= len(sure)].tolist()}
 
 
 def settled(members: list[Ints], cost: list[int], weight: Ints, k: int) -> Settled:
@@ -184,6 +181,12 @@ def settled(members: list[Ints], cost: list[int], weight: Ints, k: int) -> Settl
                 opened[g] = changed = True
                 fits[rows] = True
     return Settled(opened, closed, fits)
+
+
+def weighed(chances: NDArray[np.uint64]) -> Ints:
+    """Return what rows weigh by lot (64 random bits each): 1, and exponentially, 1 in the mean."""
+    lots = -np.log((chances + 0.5) / 2.0**64)
+    return ONE + (lots * ONE).astype(np.int64)
 
 
 def fitting(members: list[Ints]) -> dict[int, tuple[int, ...]]:

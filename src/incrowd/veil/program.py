@@ -11,7 +11,7 @@ enough depends on no clock.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Thread
@@ -42,10 +42,6 @@ class Kind(NamedTuple):
     groups: tuple[int, ...]
     rows: int
     weight: int
-
-
-Way = Mapping[int, Counter[tuple[int, ...]]]
-"""Groups that are open in a way → how many rows of each kind, named by its groups, stand there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +102,11 @@ class Asked:
         self.model = cp_model.CpModel()
         self.cp_model = cp_model
         self.opened = [self.model.new_bool_var("") for _ in program.costs]
-        self.fits: dict[int, Any] = {}
-        self.flows: dict[tuple[int, int], Any] = {}
         self.feed()
         terms = [gain * is_open for gain, is_open in zip(program.gains(), self.opened, strict=True)]
-        for at, kind in enumerate(program.kinds):
+        for kind in program.kinds:
             if len(kind.groups) > 1 and kind.weight:
-                fit = self.fits[at] = self.model.new_bool_var("")
+                fit = self.model.new_bool_var("")
                 self.model.add_bool_or([fit.negated(), *(self.opened[g] for g in kind.groups)])
                 terms.append(kind.weight * fit)
         self.total = sum(terms)
@@ -122,7 +116,7 @@ class Asked:
         """Ask that each open group has k rows: of each kind no more than there are."""
         program, model = self.program, self.model
         fed, given = program.fed(), [[] for _ in program.costs]
-        for at, kind in enumerate(program.kinds):
+        for kind in program.kinds:
             flows, most = [], min(kind.rows, program.k)
             for g in kind.groups:
                 if fed[g]:
@@ -134,30 +128,17 @@ class Asked:
                 model.add(flow <= most * self.opened[g])
                 given[g].append(flow)
                 flows.append(flow)
-                self.flows[at, g] = flow
             if len(flows) > 1:
                 model.add(sum(flows) <= kind.rows)
         for g, flows in enumerate(given):
             if not fed[g]:
                 model.add(sum(flows) >= program.k * self.opened[g])
 
-    def hint(self, rows: Way) -> None:
-        """Name a way from which the search may start."""
-        kinds = self.program.kinds
-        for g, name in enumerate(self.opened):
-            self.model.add_hint(name, g in rows)
-        for at, fit in self.fits.items():
-            self.model.add_hint(fit, any(g in rows for g in kinds[at].groups))
-        for (at, g), flow in self.flows.items():
-            placed = rows[g][kinds[at].groups] if g in rows else 0
-            self.model.add_hint(flow, min(placed, kinds[at].rows, self.program.k))
-
     def exclude(self, opened: list[bool]) -> None:
         """Ask for another way that weighs as much or more."""
         pairs = zip(opened, self.opened, strict=True)
         self.model.add_bool_or([name.negated() if is_open else name for is_open, name in pairs])
         self.model.add(self.total >= self.program.weight(opened))
-        self.model.clear_hints()
 
     def solved(self, effort: float, stop: Stop) -> tuple[list[bool] | None, float]:
         """Return the heaviest way, None if there is none, and the effort that it took.
@@ -245,12 +226,12 @@ def proposed(program: Program, stop: Stop) -> list[bool] | None:
     return found if found is not None and program.possible(found) else None
 
 
-def heaviest(program: Program, known: Way, effort: float, stop: Stop) -> list[bool]:
+def heaviest(program: Program, known: Collection[int], effort: float, stop: Stop) -> list[bool]:
     """Return the groups that the heaviest way opens; it alone weighs so much.
 
     Parameters
     ----------
-    known: a way, from which the search starts.
+    known: the groups that a way opens, to begin with where HiGHS finds none.
     effort: how much CP-SAT may do, in its deterministic seconds.
 
     Raises

@@ -25,7 +25,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.entropy import numbers, shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import raised, tossed
-from incrowd.veil.heaviest import ONE, Weights, made_exactly
+from incrowd.veil.heaviest import Weights, made_exactly, weighed
 from incrowd.veil.lists import MOST_CHOICES, Known, Lawful, Lots, least_paid, with_levels
 from incrowd.veil.matching import bits_of_lots, cheapest
 from incrowd.veil.optimum import best, require_few
@@ -276,15 +276,13 @@ def drawn(rows: int, least: int) -> Lots:
 
 def weights_drawn(table: Coded) -> Weights:
     """Return what exact steps weigh: a lot for each row, one for each text of each column."""
-    rows = table.instance.rows
-    lots = -np.log((numbers(rows) + 0.5) / 2.0**64)  # exponential, mean 1
     key = numbers(2).tobytes()
     signs = np.empty(table.leaves.shape, np.uint64)
     for j, tree in enumerate(trees_of(table.instance.trees, "the veil")):
         texts = [f"{j} {'' if text is None else '=' + text}" for text in tree.labels[0]]
         drawn = [blake2b(text.encode(), key=key, digest_size=8).digest() for text in texts]
         signs[:, j] = np.frombuffer(b"".join(drawn), np.uint64)[tree.node[0]][table.leaves[:, j]]
-    return Weights(ONE + (lots * ONE).astype(np.int64), signs)
+    return Weights(weighed(numbers(table.instance.rows)), signs)
 
 
 def ties_drawn(shape: tuple[int, int]) -> Ints:

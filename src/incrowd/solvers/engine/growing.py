@@ -13,7 +13,17 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.problem.instance import Instance, row_order
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.near import Near
-from incrowd.solvers.engine.traded import AHEAD, EMPTY, FAR, NOBODY, clear, new_pad, paid, widen
+from incrowd.solvers.engine.traded import (
+    AHEAD,
+    EMPTY,
+    FAR,
+    NOBODY,
+    clear,
+    empty_spans,
+    new_pad,
+    paid,
+    widen,
+)
 
 
 @inner_kernel
@@ -104,8 +114,7 @@ def joined(
     instance: Instance, near: Near, k: int, classes: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
     """Return these classes with the copies in them that have none, as far as there is room."""
-    classes, span = classes.copy(), np.empty((number + 1, 2, instance.columns), np.int32)
-    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1  # empty, as ``clear`` leaves them
+    classes, span = classes.copy(), empty_spans(number + 1, instance.columns)
     held = classes >= 0
     of, codes = classes[held], instance.codes[instance.copies[held]]
     np.minimum.at(span[:, 0], of, codes)

@@ -183,9 +183,15 @@ def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
     )  # fmt: skip
 
 
+def empty_spans(number: int, columns: int) -> NDArray[np.int32]:
+    """Return spans of nothing, as ``clear`` leaves them: int32, shape (number, 2, columns)."""
+    span = np.empty((number, 2, columns), np.int32)
+    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1
+    return span
+
+
 def new_pad(instance: Instance, k: int) -> Pad:
     """Allocate room for classes of up to 2k − 1 copies."""
-    span = np.empty((AHEAD + 4 * k, 2, instance.columns), np.int32)
-    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1  # empty, as ``clear`` leaves them
+    span = empty_spans(AHEAD + 4 * k, instance.columns)
     room = [np.empty(4 * k, np.int64) for _ in range(4)]
     return Pad(span, *room)
