@@ -176,7 +176,6 @@ class Asked:
         asked = solver.parameters
         asked.num_workers, asked.random_seed, asked.linearization_level = 1, 1, 2
         asked.max_deterministic_time = max(0.0, effort)
-        asked.optimize_with_lb_tree_search = True  # it proves more than it finds
         asked.catch_sigint_signal = False  # whoever called handles it
         run_until(lambda: solver.solve(self.model), solver.stop_search, stop)
         answer = solver.response_proto
