@@ -234,6 +234,7 @@ def test_what_is_loaded(browser: Any, people: Path):
         other = found.page.context.browser.new_page()
         other.goto(found.desk.address + f"#key={found.desk.key}")
         other.locator("h1:has-text('Not let in')").wait_for()
+        assert "go on in the one that is open already" in other.inner_text("main")
         other.close()
         assert found.faults == []
 
