@@ -174,6 +174,8 @@ LOOKS = {
     "below": (lambda sheet: setattr(sheet["C9"], "number_format", "0.00"), ""),
     "height": (lambda sheet: setattr(sheet.row_dimensions[3], "height", 30), "rows of the sheet"),
     "remark": (lambda sheet: setattr(sheet["A2"], "comment", remark()), "more than its table: xl/"),
+    "choices": (lambda sheet: sheet.add_data_validation(choices()), "its table: dataValidations"),
+    "names": (lambda sheet: sheet.parent.defined_names.add(defined()), "its table: names of"),
     "sheets": (lambda sheet: sheet.parent.create_sheet("raw"), "more than its table: other sheets"),
 }
 
@@ -181,6 +183,20 @@ LOOKS = {
 def remark() -> Any:
     """A comment."""
     return pytest.importorskip("openpyxl").comments.Comment("it is Ada", "me")
+
+
+def choices() -> Any:
+    """What may be chosen in some cells."""
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    return DataValidation("list", formula1='"34,36,38"')
+
+
+def defined() -> Any:
+    """A name that stands for values."""
+    from openpyxl.workbook.defined_name import DefinedName
+
+    return DefinedName("ages", attr_text="{34,36,38}")
 
 
 @pytest.mark.parametrize("kind", LOOKS)
@@ -230,6 +246,12 @@ def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
         ("", "", True),
         ("<table:table-cell ", '<table:table-cell table:style-name="odd" ', False),
         ("<table:table-row>", '<table:table-row table:style-name="odd">', False),
+        (
+            "</table:table>",
+            '</table:table><table:tracked-changes xmlns:table="'
+            'urn:oasis:names:tc:opendocument:xmlns:table:1.0"/>',
+            False,
+        ),
         ("</table:table>", '</table:table><table:table table:name="raw"></table:table>', False),
     ],
 )

@@ -17,9 +17,22 @@ EXCEL = re.compile(
     r"xl/(workbook|styles|sharedStrings)\.xml|xl/theme/theme\d+\.xml|xl/worksheets/sheet\d*\.xml"
 )
 """Parts of a workbook of one table."""
+OPENDOCUMENT = re.compile(
+    r"mimetype|(content|styles|meta|settings)\.xml|manifest\.rdf|META-INF/(manifest\.xml)?|"
+    r"(Thumbnails|Configurations2)/.*"
+)
+SHEET = (
+    *("sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "autoFilter"),
+    *("sheetProtection", "phoneticPr", "printOptions", "pageMargins", "pageSetup", "ignoredErrors"),
+)
+"""What a sheet of Excel's has that holds no cell's text: not lists of values that may be chosen."""
+NAMED = re.compile(rb"<(?:\w+:)?definedName\b(?![^>]*\bname=\"_xlnm\.)")
+CHANGES = ("tracked-changes", "data-pilot-table", "content-validation", "filter-condition")
+"""What an OpenDocument file may hold of earlier or other cells beside a sheet."""
 HERE = ("r", "spans", "number-columns-repeated", "number-rows-repeated")
 """What says where a cell or row is."""
 LETTERS = re.compile("[A-Z]+")
+Cells = dict[int, tuple[Any, Any]]
 
 
 @dataclass
@@ -31,26 +44,27 @@ class Looks:
     columns: numbers, from 0, of the columns in which cells that read alike look different.
     rows: whether rows look different.
     beside: what the file holds beside its table, in words; empty for nothing.
+    width: how many columns have a name; −1 before the first row.
     """
 
     columns: set[int] = field(default_factory=set)
     rows: bool = False
     beside: str = ""
-    _width: int = -1
+    width: int = -1
     _row: Any = None
     _seen: dict[tuple[int, Any], Any] = field(default_factory=dict)
 
-    def see(self, row: Any, cells: dict[int, tuple[Any, Any]]) -> None:
+    def see(self, row: Any, cells: Cells) -> None:
         """Look at a row: how it looks, and by column what each cell reads as and looks like.
 
         The first row names the columns; rows of nothing are none.
         """
-        if self._width < 0:
-            self._width = 1 + max(cells, default=-1)
+        if self.width < 0:
+            self.width = 1 + max(cells, default=-1)
         elif any(key is not None for key, _ in cells.values()):
             self.rows |= self._row not in (None, row)
             self._row = row
-            for j in range(self._width):
+            for j in range(self.width):
                 key, look = cells.get(j, (None, None))
                 if self._seen.setdefault((j, key), look) != look:
                     self.columns.add(j)
@@ -63,55 +77,72 @@ def looks_of_excel(data: bytes, sheet: str, strings: list[str]) -> Looks:
     ----------
     sheet: the part that holds it.  strings: the texts that cells share.
     """
-    found, used = Looks(), set()
+    found, used, odd = Looks(), set(), []
     with zipfile.ZipFile(BytesIO(data)) as parts:
-        more = [name for name in parts.namelist() if not EXCEL.fullmatch(name)]
-        sheets = sum(name.startswith("xl/worksheets/sheet") for name in parts.namelist())
+        names = parts.namelist()
+        if sum(name.startswith("xl/worksheets/sheet") for name in names) > 1:
+            odd.append("other sheets")
+        odd += [name for name in names if not EXCEL.fullmatch(name)]
+        odd += ["names of values"] * (NAMED.search(parts.read("xl/workbook.xml")) is not None)
         with parts.open(sheet) as part:
-            for row in _elements(part, "row"):
-                cells = {}
-                for place, cell in enumerate(row):
-                    letters = LETTERS.match(cell.get("r", ""))
-                    j = _number(letters[0]) if letters else place
-                    cells[j] = _reads(cell, strings, used), _look(cell)
-                found.see(_own(row), cells)
-    if sheets > 1:
-        found.beside = "other sheets"
-    elif more:
-        found.beside = more[0]
-    elif len(used) < len(strings):
-        found.beside = "texts that no cell shows"
+            for element, depth in _elements(part):
+                name = _bare(element.tag)
+                if depth == 1 and (name not in SHEET or (name == "autoFilter" and len(element))):
+                    odd.append(name)
+                if name == "row" and depth == 2:
+                    found.see(_own(element), _cells(element, strings, used))
+                    element.clear()
+    odd += ["texts that no cell shows"] * (len(used) < len(strings))
+    found.beside = next(iter(odd), "")
     return found
 
 
 def looks_of_opendocument(data: bytes) -> Looks:
     """Look at the first sheet of an OpenDocument file."""
-    found, sheets = Looks(), 0
+    found, sheets, odd = Looks(), 0, []
     with zipfile.ZipFile(BytesIO(data)) as parts, parts.open("content.xml") as part:
-        for element in _elements(part, "table-row", "table"):
-            if _bare(element.tag) == "table":
-                sheets += 1
-                continue
-            cells: dict[int, tuple[Any, Any]] = {}
-            j = 0
-            for cell in element:
-                own = {_bare(name): text for name, text in cell.items()}
-                if own.get("value-type") is None and found._width < 0:
-                    break
-                for _ in range(min(int(own.get("number-columns-repeated", 1)), 1 << 10)):
-                    cells[j] = _said(own, cell), _look(cell)
-                    j += 1
-            found.see(_own(element), cells)
-    found.beside = "other sheets" if sheets > 1 else ""
+        odd += [name for name in parts.namelist() if not OPENDOCUMENT.fullmatch(name)]
+        for element, _ in _elements(part):
+            name = _bare(element.tag)
+            sheets += name == "table"
+            if name in CHANGES:
+                odd.append(name)
+            if name == "table-row" and not sheets:
+                found.see(_own(element), _spread(element, found))
+                element.clear()
+    found.beside = next(iter(["other sheets"] * (sheets > 1) + odd), "")
     return found
 
 
-def _elements(part: IO[bytes], *names: str) -> Iterator[ElementTree.Element]:
-    """Yield the elements of these names when they end, and forget what is in them."""
-    for _, element in ElementTree.iterparse(part):
-        if _bare(element.tag) in names:
-            yield element
-            element.clear()
+def _elements(part: IO[bytes]) -> Iterator[tuple[ElementTree.Element, int]]:
+    """Yield the elements when they end, and in how many others each stands."""
+    depth = 0
+    for event, element in ElementTree.iterparse(part, ("start", "end")):
+        depth += 1 if event == "start" else -1
+        if event == "end":
+            yield element, depth
+
+
+def _cells(row: ElementTree.Element, strings: list[str], used: set[int]) -> Cells:
+    """Return what the cells of a row of Excel's read as and look like, by column."""
+    cells = {}
+    for place, cell in enumerate(row):
+        letters = LETTERS.match(cell.get("r", ""))
+        j = _number(letters[0]) if letters else place
+        cells[j] = _reads(cell, strings, used), _look(cell)
+    return cells
+
+
+def _spread(row: ElementTree.Element, found: Looks) -> Cells:
+    """Return the same of a row of an OpenDocument file, in which cells may be repeated."""
+    cells: Cells = {}
+    for cell in row:
+        own = {_bare(name): text for name, text in cell.items()}
+        if "value-type" not in own and found.width < 0:
+            break
+        for _ in range(min(int(own.get("number-columns-repeated", 1)), 1 << 10)):
+            cells[len(cells)] = _said(own, cell), _look(cell)
+    return cells
 
 
 def _reads(cell: ElementTree.Element, strings: list[str], used: set[int]) -> Any:
