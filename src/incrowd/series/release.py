@@ -104,7 +104,7 @@ class Republished:
         columns[CLASS] = number + 1
         columns[COUNTERFEITS] = np.repeat(fakes, sizes).astype(np.int64)
         order = [n for n in self.table.source.columns if n in columns]
-        return pl.DataFrame(columns).select(*map(pl.col, (*order, CLASS, COUNTERFEITS)))
+        return pl.DataFrame({name: columns[name] for name in (*order, CLASS, COUNTERFEITS)})
 
     @cached_property
     def published(self) -> pl.DataFrame:
