@@ -96,3 +96,21 @@ def test_the_checker_refuses_larger_classes_where_there_may_be_two_or_fewer_rows
     assert check(released, original, proof).accepted
     verdict = check(released, original, forged(proof, for_classes_of(release.rows)))
     assert not verdict.accepted and "larger classes" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"linked": [["a", "b"]]}, {"veil": 1}, {"linked": [["a", "b"]], "caps": {"a": 1}}],
+    ids=["linked", "veil", "capped"],
+)
+def test_cells_that_no_join_hides(more: dict[str, Any], tmp_path: Path) -> None:
+    """Tests that the proof of one class counts no cell that its rows do not ask to hide.
+
+    A column of one value is hidden with another one, or by coins.
+    """
+    frame = pl.DataFrame({"a": ["1", "2", "3"], "b": ["x", "x", "x"], "c": ["1", "2", "3"]})
+    release = ic.anonymize(frame, 2, **more)
+    assert release.cost == 9
+    original, released, proof = proven(release, frame, tmp_path)
+    verdict = check(released, original, proof)
+    assert verdict.accepted and verdict.facts["bound"] == 6 * verdict.facts["scale"]

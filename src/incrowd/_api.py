@@ -186,15 +186,15 @@ def _found(start: Start, policy: Policy) -> tuple[Coded, Solved, dict[str, Any]]
     if start.rules:
         solved, averaged = released_averages(table, policy, start.rules, context)
         return table, solved, {"averaged": averaged}
+    if policy.protect:
+        solved, protected = released_protecting(table, policy, context)
+        return table, solved, {"protected": protected}
     if not table.source.rows:
         return table, searched(table, policy, start.method, context), {}
     if policy.delete_rows is not None:
         asked = policy.delete_rows, start.method, context
         table, solved, deleted = released_deleting(table, *asked)
         return table, solved, {"deleted": deleted}
-    if policy.protect:
-        solved, protected = released_protecting(table, policy, context)
-        return table, solved, {"protected": protected}
     if policy.constant_alike:
         table, solved = solve_alike(table, policy.k, start.method, context)
         return table, solved, {}

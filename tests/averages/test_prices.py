@@ -182,3 +182,16 @@ def test_time_that_is_up_leaves_prices_of_pairs() -> None:
     pairs, stop = pair_prices(given, nearest_of(given, Stop())), Stop()
     stop.halt()
     assert pairs.sum() > 0 and (prices_of(given, 0, stop) == pairs).all()
+
+
+@pytest.mark.parametrize("kind", ["mean", "median"])
+def test_runs_of_long_numbers(kind):
+    """Tests numbers and denominators that neither 64 bits nor a float holds."""
+    low, high = Fraction(1, 3), Fraction(2**64 + 1)
+    rising = [low, low + 2**63 + 5, high + 3]
+    middle = sum(rising) / 3 if kind == "mean" else rising[1]
+    power = 2 if kind == "mean" else 1
+    assert shortest(rising, 2, kind) == sum(abs(x - middle) ** power for x in rising)
+    near = [Fraction(1, 10**19), Fraction(1, 3), Fraction(1)]
+    middle = sum(near) / 3 if kind == "mean" else near[1]
+    assert shortest(near, 2, kind) == sum(abs(x - middle) ** power for x in near)

@@ -72,6 +72,9 @@ def test_release_and_proof(asked, order, folder):
     for other in ("income=median", "income=range", "income=mean:digits=5"):
         assert verified(*asked[:4], "--hierarchy", other).exit_code == 1
     assert verified("--weight", "income=2").exit_code == 1
+    assert verified("--cost", "ncp").exit_code == 0  # averages have their own beside it
+    assert verified("--cost", "ncp", "--weight", "income=2").exit_code == 1
+    assert verified("--cost", "stars").exit_code == 1
     assert verified("-k", 4).exit_code == 1
 
 

@@ -335,3 +335,16 @@ def test_make_and_delta(files):
     for words, answer in runs.items():
         assert CliRunner().invoke(cli, ["codebook", "delta", *words]).stdout.strip() == answer
     assert CliRunner().invoke(cli, ["codebook", "delta"]).exit_code == 2
+
+
+def test_names_that_polars_reads_otherwise(tmp_path):
+    """Tests columns called "", ``*`` and ``^a$``: in the release, and in patterns made of one."""
+    names = ["", "*", "^a$"]
+    frame = pl.DataFrame({name: ["1"] * 40 for name in names})
+    release = ic.codebook(frame, pl.DataFrame({n: ["1"] for n in names[:2]}), 2, keep=["^a$"])
+    assert release.data.columns == names and set(release.data.rows()) == {("1",) * 3}
+    frame.write_parquet(tmp_path / "t.parquet")
+    made = CliRunner().invoke(
+        cli, ["codebook", "make", str(tmp_path / "t.parquet"), "-o", str(tmp_path / "p.csv")]
+    )
+    assert made.exit_code == 0 and (tmp_path / "p.csv").read_text().startswith('"",*,^a$\n')

@@ -405,3 +405,11 @@ def test_ranges(rule: str, tmp_path: Path) -> None:
             text = f"{low}-{high}" if rule == "range" else f"{low} to {high}"
             wide = rule != "range" and high - low > 15
             assert cells == {"*" if wide else str(people[0]) if len({*people}) == 1 else text}
+
+
+def test_names_that_polars_reads_otherwise(tmp_path: Path) -> None:
+    """Tests columns called "", ``*`` and ``^a$``."""
+    frame = pl.DataFrame({"": ["1", "2"], "*": ["3", "3"], "p": ["x", "y"], "^a$": ["u", "v"]})
+    release = ic.republish(frame, tmp_path / "h", m=2, person="p", sensitive="^a$")
+    assert release.data.columns[:3] == ["", "*", "^a$"]
+    assert set(release.data["*"]) == {"3"} and set(release.data["^a$"]) == {"u", "v"}

@@ -15,7 +15,7 @@ from incrowd.averages.strata import Points, points_of, strata_of
 from incrowd.driver.solve import Solved, Status, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean
-from incrowd.hierarchy.averages import Averages
+from incrowd.hierarchy.averages import SERVED_COSTS, Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
 from incrowd.policy.base import Policy
@@ -79,7 +79,7 @@ def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
     """
     column, rule = next(iter(rules.items()))
     asked = asked_among(policy, UNSERVED)
-    if policy.cost not in ("level", "ncp"):
+    if policy.cost not in SERVED_COSTS:
         asked.append("cost")
     if asked:
         raise HierarchyError(

@@ -31,6 +31,8 @@ def best_prices(
     report: called with a bound, in units of 1/scale, and the share of the work that is done.
     highest: where prices end, in units of 1/scale, though higher ones would do.
     """
+    if not instance.rows:
+        return Prices(np.zeros(0, np.int64), 1)
     stop = stop or Stop()
     apart = told_apart(instance) if k >= 2 else None
     if apart is not None:

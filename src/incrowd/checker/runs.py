@@ -15,9 +15,9 @@ for some end form a queue, each from a place on that is found by doubling and ha
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
+from math import lcm
 from typing import Any
-
-import numpy as np
 
 Cost = Callable[[int, int], Any]
 
@@ -27,7 +27,7 @@ def shortest(rising: Sequence[Fraction], k: int, kind: str) -> Fraction:
 
     ``kind``: ``"median"``, of distances; or another, of squares.
     """
-    unit = np.lcm.reduce([x.denominator for x in rising], dtype=object)
+    unit = lcm(*(x.denominator for x in rising))
     spread = spread_of([int((x - rising[0]) * unit) for x in rising], kind == "median")
     best: list[Any] = [0] + [None] * len(rising)
     starts: list[tuple[int, int]] = []  # and the end from which on each is the best
@@ -47,8 +47,8 @@ def shortest(rising: Sequence[Fraction], k: int, kind: str) -> Fraction:
 
 def spread_of(whole: Sequence[int], distances: bool) -> Cost:
     """Return what tells the spread of a run from its first number to before another."""
-    one = np.cumsum([0, *whole], dtype=object).tolist()
-    two = np.cumsum([0, *(x * x for x in whole)], dtype=object).tolist()
+    one = [*accumulate([0, *whole])]  # whole numbers of any length, which numpy's are not
+    two = [*accumulate([0, *(x * x for x in whole)])]
 
     def from_median(start: int, end: int) -> int:
         half = (end - start) // 2

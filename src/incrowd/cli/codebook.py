@@ -59,10 +59,10 @@ def make(release: str, output: str, qi: tuple[str, ...], star: str, **given: Any
     options.require_columns("--qi", columns, table.columns)
     patterns = codebooks.made_of(table, columns, star)
     texts = pl.DataFrame(
-        [
-            pl.Series(name, [cells[j] for cells in patterns.cells], dtype=pl.String)
+        {
+            name: pl.Series([cells[j] for cells in patterns.cells], dtype=pl.String)
             for j, name in enumerate(columns)
-        ]
+        }
     )
     with whole(output) as file:
         texts.write_csv(file)

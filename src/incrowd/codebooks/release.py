@@ -216,20 +216,20 @@ def released(
     source: Source, patterns: Patterns, roles: Roles, number: Ints, rows: Ints
 ) -> "pl.DataFrame":
     """Return the published rows as texts: made afresh, so that nothing of other rows is in it."""
-    series = []
+    series = {}  # named at the end, as in tables.base.texts
     for name in roles.published(source.columns):
         if name in patterns.columns:
             j = patterns.columns.index(name)
-            cells = pl.Series(name, [cells[j] for cells in patterns.cells], dtype=pl.String)
-            series.append(fresh(cells.gather(number[rows])))
+            cells = pl.Series("value", [cells[j] for cells in patterns.cells], dtype=pl.String)
+            series[name] = fresh(cells.gather(number[rows]))
         else:
-            series.append(fresh(_texts(source, name, rows)))
+            series[name] = fresh(_texts(source, name, rows))
     return pl.DataFrame(series)
 
 
 def _texts(source: Source, name: str, rows: Ints) -> "pl.Series":
     column = source.encode(name)
-    values = pl.Series(name, column.values, dtype=pl.String)
+    values = pl.Series("value", column.values, dtype=pl.String)
     return values.gather(column.codes[rows]) if len(column.values) else values
 
 

@@ -43,7 +43,7 @@ class Protected:
 
 
 def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Protected]:
-    """Search for a release; the table has rows.
+    """Search for a release; a table without rows is one.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Pr
     instance = table.instance
     trees = trees_of(instance.trees, "protect")
     most = max((one.k for one in asked), default=1)
-    if most > instance.rows:
+    if most > instance.rows > 0:
         raise NoLawfulReleaseError(
             f"k = {most} of a combination is larger than the table, which has {instance.rows} "
             "rows; use a smaller k or more rows"

@@ -9,6 +9,7 @@ from incrowd.bounds.best import best_prices
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
 from incrowd.driver.solve import Solved
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of, values_needed
@@ -68,10 +69,13 @@ def certificate(
     return max(known, key=lambda one: one.prices.bound(instance.counts))
 
 
-def price_of_one_class(solution: Solution) -> Certificate:
-    """Return prices for classes of all rows, where every lawful release has no other class."""
-    instance = solution.instance
-    prices = Prices(np.full(instance.distinct, solution.class_costs[0]), 1)
+def price_of_one_class(instance: Instance) -> Certificate:
+    """Return prices for classes of all rows, where every lawful release has no other class.
+
+    Linked columns, linked rows and coins may hide more than these rows ask for: no price tells it.
+    """
+    whole = Solution(instance, np.zeros(instance.rows, np.int64))
+    prices = Prices(np.full(instance.distinct, whole.class_costs[0]), 1)
     return Certificate(prices, size=instance.rows)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
-from incrowd.hierarchy.averages import Averages
+from incrowd.hierarchy.averages import SERVED_COSTS, Averages
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
@@ -114,22 +114,25 @@ def labels_of(source: Any, proof: Proof, column: str) -> dict[str | None, Path]:
 def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     """Yield the columns whose costs are others than those asked for.
 
-    Where no cost is named (``by_rule`` false) the weights are held: what suppressed cells cost.
+    Where no cost is named (``by_rule`` false), and of averages, the weights are held: what
+    suppressed cells cost.
     """
     weights = {column: weight_of(column, weight) for column, weight in policy.weights.items()}
     for column in weights:
         if column not in proof.facts["roles"]["qi"]:
             yield f"column {column!r} is not a quasi-identifier, so it has no weight"
     asked = costs_asked(proof, policy) if by_rule else None
+    averaged = averaged_in(proof)
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)
-        if column in averaged_in(proof) and by_rule:
+        if column in averaged and by_rule and policy.cost not in SERVED_COSTS:
             yield f"column {column!r}: averages have a cost of their own (leave --cost out)"
             continue
         rule = stated_of(proof, column).get("range", {}).get("cost")
-        if asked is not None and (stated, rule) != asked[column]:
+        by_weight = asked is None or column in averaged
+        if asked is not None and not by_weight and (stated, rule) != asked[column]:
             yield f"column {column!r}: its costs are not those asked for (--cost, --weight)"
-        if asked is None and len(paths_of(proof, column)) > 1:
+        if by_weight and len(paths_of(proof, column)) > 1:
             star, weight = max(stated.values()), weights.get(column, Fraction(1))
             if star != weight:
                 yield f"column {column!r}: a suppressed cell costs {star}, not {weight}"

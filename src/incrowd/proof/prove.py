@@ -82,7 +82,7 @@ def prove(
     elif (whole := rules_of_whole(models)) is not None:
         known = Certificate(certified(table, release.k, solved.lawful), whole)
     elif problem.one_class:
-        known = price_of_one_class(solved.solution)
+        known = price_of_one_class(problem.instance)
     else:
         known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)

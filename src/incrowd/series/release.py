@@ -105,13 +105,13 @@ class Republished:
         columns[CLASS] = number + 1
         columns[COUNTERFEITS] = np.repeat(fakes, sizes).astype(np.int64)
         order = [n for n in self.table.source.columns if n in columns]
-        return pl.DataFrame(columns).select(*map(pl.col, (*order, CLASS, COUNTERFEITS)))
+        return pl.DataFrame({name: columns[name] for name in (*order, CLASS, COUNTERFEITS)})
 
     @cached_property
     def published(self) -> pl.DataFrame:
         """The release, its rows in an order that nobody can make again."""
         shown = self.frame[entropy.shuffled(self.frame.height)]
-        return pl.DataFrame([fresh(cells) for cells in shown.get_columns()])
+        return pl.DataFrame({cells.name: fresh(cells) for cells in shown.get_columns()})
 
     @property
     def data(self) -> Any:

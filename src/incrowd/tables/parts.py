@@ -167,7 +167,7 @@ def picked(frame: Any, columns: Sequence[str]) -> Any:
     """Return some columns of a polars frame, whatever they are called."""
     import polars as pl
 
-    return pl.DataFrame([frame.get_column(name) for name in columns])
+    return pl.DataFrame({name: frame.get_column(name) for name in columns})
 
 
 def find(path: str | Path) -> tuple[Path, list[str]]:
