@@ -1,6 +1,7 @@
 """The best prices of any table: priced whole where that can be done, else by groups of columns."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,4 +76,7 @@ def raised(
     first = Prices(np.floor(start).astype(np.int64), 1)
     u = PriceBound.suited(instance).ascend(tree, k, start, stop.now, report, highest)
     best = better(first, certify(tree, k, u), counts)
-    return better(best, by_sets(), counts) if spans_prove_more(instance, k) else best
+    if not spans_prove_more(instance, k):
+        return best
+    # the inequalities are those of patterns, and few enough to be checked as such
+    return better(best, replace(by_sets(), by_rows=False), counts)
