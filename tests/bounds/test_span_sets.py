@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bounds.near_set_samples import UNIT, broken_sets, listed, never
+from incrowd.bounds.best import best_prices
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
@@ -17,7 +18,10 @@ from incrowd.bounds.span_tree import LEAF, span_tree
 from incrowd.bounds.support import support_prices
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
+from incrowd.solvers.base import Context
+from incrowd.solvers.engine.engine import Engine, Run
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
 from solvers.ranged_tables import random_range, ranged_tables
@@ -126,6 +130,19 @@ def test_as_good_as_prices_of_patterns() -> None:
         found = span_prices(instance, 4, Stop())
         bounds = [one.total(instance.counts) / one.quantum for one in (found, patterns)]
         assert bounds[0] == pytest.approx(bounds[1], rel=0.01)
+
+
+def test_few_rows_have_the_better_prices() -> None:
+    """Tests that neither the engine nor ``best_prices`` proves less than spans do on few rows."""
+    instance, k = large(1, 100), 10
+    least = span_prices(instance, k, Stop()).bound(instance.counts)
+    best = best_prices(instance, k)
+    assert best.bound(instance.counts) >= least and not best.by_rows
+    run = Run(Engine(), Problem(instance, KAnonymity(k)), Context())
+    run.at_once()
+    run.pricing.first_prices()
+    run.pricing.bound_by_prices()
+    assert not run.search.wide and run.progress.bound >= least
 
 
 def test_widest_intervals_are_left_to_columns() -> None:

@@ -1,14 +1,21 @@
 """The best prices of any table: priced whole where that can be done, else by groups of columns."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
-from incrowd.bounds.span_prices import in_many_intervals, suits_spans
+from incrowd.bounds.span_prices import (
+    in_many_intervals,
+    span_prices,
+    spans_prove_more,
+    suits_spans,
+)
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
@@ -49,18 +56,29 @@ def raised(
     highest: float,
 ) -> Prices:
     """Return the best prices, as ``best_prices``; the clock is watched."""
+    near: NDArray[np.int64] | None = None
     if suits_spans(instance, k):
         near = SpanSets(instance, k).neighbours(stop.now)
-        if near is not None and in_many_intervals(instance, k, near):
+
+    def by_sets() -> Prices:
+        if near is None:
             return wide_prices(instance, k, stop, 1.0, report)
+        return span_prices(instance, k, stop, 1.0, report, near)
+
+    if near is not None and in_many_intervals(instance, k, near):
+        return by_sets()
     tree, counts = PrefixTree(instance, stop), instance.counts
     visits = affordable(instance.columns, stop.left() / HASTE)
     price, complete = support_prices(tree, k, visits)
     first = Prices(price, 1) if complete else None
     if first is None or tree.visits > priceable(stop.left()):
-        return better(first, wide_prices(instance, k, stop, 1.0, report), counts)
+        return better(first, by_sets(), counts)
     report(first.bound(counts), 0.0)
     start = np.minimum(price, highest)
     first = Prices(np.floor(start).astype(np.int64), 1)
     u = PriceBound.suited(instance).ascend(tree, k, start, stop.now, report, highest)
-    return better(first, certify(tree, k, u), counts)
+    best = better(first, certify(tree, k, u), counts)
+    if not spans_prove_more(instance, k):
+        return best
+    # the inequalities are those of patterns, and few enough to be checked as such
+    return better(best, replace(by_sets(), by_rows=False), counts)

@@ -53,6 +53,14 @@ def suits_spans(instance: Instance, k: int) -> bool:
     return straight and 2 <= k <= instance.rows and instance.distinct * k <= ROOM
 
 
+def spans_prove_more(instance: Instance, k: int) -> bool:
+    """Whether prices by spans are worth a try beside those of patterns: rows are few.
+
+    There prices have far to go from those of support, and boxes of spans go by what each row pays.
+    """
+    return instance.distinct <= FEW_ROWS and suits_spans(instance, k)
+
+
 def in_many_intervals(instance: Instance, k: int, price: NDArray[np.int64]) -> bool:
     """Whether rows are in so many intervals that sets of near rows are asked in place of patterns.
 
@@ -71,14 +79,16 @@ def span_prices(
     stop: Stop,
     share: float = 1.0,
     report: Report = no_report,
+    start: NDArray[np.int64] | None = None,
 ) -> Prices:
     """Return prices by sets of near rows; parameters as of ``wide_prices``.
 
     Prices of 0, which prove nothing, where the time ends before those of neighbours are found.
+    ``start``: these, where they are known.
     """
     end = np.inf if stop.time_limit is None else share * stop.time_limit
     boxes = SpanBoxes(SpanSets(instance, k), instance, lambda: stop.now() or stop.elapsed() > end)
-    start = boxes.sets.neighbours(boxes.late)
+    start = boxes.sets.neighbours(boxes.late) if start is None else start
     if start is None:
         return Prices(np.zeros(instance.distinct, np.int64), 1)
     mean = float(start @ instance.counts) / instance.rows

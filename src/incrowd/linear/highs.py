@@ -75,8 +75,11 @@ def limit_time(model: Any, seconds: float) -> None:
     model.setOptionValue("time_limit", model.getRunTime() + min(max(seconds, 0.0), LONGEST))
 
 
-def run_until(model: Any, stop: Stop) -> bool:
+def run_until(model: Any, stop: Stop, most: float = np.inf) -> bool:
     """Run a model to its end or until it is time to stop; return whether it came to rest.
+
+    ``most``: how often HiGHS may ask whether to go on, which it does after so much work, whatever
+    the clock says.
 
     In a thread, so that signals are handled meanwhile: no handler in Python runs while the main
     thread is in HiGHS.  HiGHS asks whether to go on while it branches, not while it solves the
@@ -84,10 +87,12 @@ def run_until(model: Any, stop: Stop) -> bool:
     is left to itself, and the model must not be touched again.
     """
     limit_time(model, stop.left())
-    ended = False
+    ended, asked = False, 0
 
     def ask(event: Any) -> None:
-        if ended or stop.now():
+        nonlocal asked
+        asked += 1
+        if ended or asked > most or stop.now():
             event.interrupt()
 
     questions = model.cbMipInterrupt, model.cbSimplexInterrupt, model.cbIpmInterrupt

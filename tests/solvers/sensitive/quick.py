@@ -20,6 +20,7 @@ LAWFUL = LawfulSearch(
     k_prices=PriceBound(rounds=2, iterations=20, pairs=100_000, patterns=10_000),
     shares=LawfulShares(iterations=30, pairs=100_000, patterns=10_000),
     annealing=LawfulAnnealing(moves=60),
+    programmed=(0, 0),
 )
 QUICK = Engine(lawful=LAWFUL)
 

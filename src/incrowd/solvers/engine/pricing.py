@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
-from incrowd.bounds.span_prices import in_many_intervals, suits_spans
+from incrowd.bounds.span_prices import in_many_intervals, spans_prove_more, suits_spans
 from incrowd.bounds.support import (
     HASTE,
     affordable,
@@ -108,6 +108,11 @@ class Pricing:
         self.progress.prove(prices, prices.bound(self.search.instance.counts))
         self.search.price = prices.price / prices.quantum
 
+    def keep_better(self, prices: Prices) -> None:
+        """Let prices prove their bound and guide the search, if they prove more than those kept."""
+        known, counts = self.progress.certificate, self.search.instance.counts
+        self.keep(better(known, prices, counts))
+
     def prices_by_groups(self) -> Prices:
         """Price groups of columns alone."""
         self.tell("prices", 0.0)
@@ -141,6 +146,9 @@ class Pricing:
         if self.search.instance.ranged and not self.given and not self.enough_prices():
             rounds = FINE.rounds if self.search.blocks_suit else FEW_FINE
             self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
+        if spans_prove_more(self.search.instance, self.search.k) and not self.enough_prices():
+            # the inequalities are those of patterns, and few enough to be checked as such
+            self.keep_better(replace(self.prices_by_groups(), by_rows=False))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
@@ -171,8 +179,7 @@ class Pricing:
         support prices are low; at better prices many more patterns matter.
         """
         self.search.wide = True
-        known = self.progress.certificate
-        self.keep(better(known, self.prices_by_groups(), self.search.instance.counts))
+        self.keep_better(self.prices_by_groups())
 
     def enough_prices(self) -> bool:
         """Whether to leave the prices for the release: under a short time limit."""

@@ -21,6 +21,7 @@ declared whole.
 
 from dataclasses import dataclass, field
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,22 @@ from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 TOLERANCES = 1e-6, 1e-9  # HiGHS's own, and one for where that let an unlawful class in
+
+
+class Limits(NamedTuple):
+    """What a run need not do.
+
+    Attributes
+    ----------
+    work: how often HiGHS may ask whether to go on; the clock does not enter.
+    below: releases that cost more are of no use, in units of the program.
+    """
+
+    work: float = np.inf
+    below: float = np.inf
+
+
+NO_LIMITS = Limits()
 
 
 @dataclass
@@ -239,11 +256,18 @@ def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> O
 
 def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
-    instance = problem.instance
     if not problem.model.lawful(problem.table, problem.table):
         return Outcome(None)  # nor is any class: lawful ones would add up to it
     context.tell("listing patterns")
-    patterns = closed_patterns(instance, problem.smallest_class)
+    patterns = closed_patterns(problem.instance, problem.smallest_class)
+    return optimise_over(problem, patterns, laws, context)
+
+
+def optimise_over(
+    problem: Problem, patterns: Patterns, laws: Linear, context: Context, limits: Limits = NO_LIMITS
+) -> Outcome:
+    """As ``optimise``, over patterns listed before; ``limits.below`` in units of 1/scale."""
+    instance = problem.instance
     if context.stop.now():
         return Outcome(first_release(problem), 0, context.stop.why())
     if (np.bincount(patterns.row, minlength=instance.distinct) == 0).any():
@@ -255,8 +279,9 @@ def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     values: Floats | None = None
     solution: Solution | None = None
     bound, finished = 0.0, False
+    within = limits._replace(below=limits.below / unit)
     for tolerance in TOLERANCES:
-        values, bound, finished = solve_program(program, columns, context, tolerance)
+        values, bound, finished = solve_program(program, columns, context, tolerance, within)
         if values is not None:
             solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
         if solution is not None or not finished:
@@ -287,7 +312,11 @@ def round_up(bound: float) -> int:
 
 
 def solve_program(
-    program: Program, columns: Columns, context: Context, tolerance: float
+    program: Program,
+    columns: Columns,
+    context: Context,
+    tolerance: float,
+    limits: Limits = NO_LIMITS,
 ) -> tuple[Floats | None, float, bool]:
     """Return the values (None: none found), the lower bound, and whether it ran to the end."""
     import highspy
@@ -304,7 +333,8 @@ def solve_program(
         model.setOptionValue("mip_rel_gap", 0.0)
         model.setOptionValue("mip_feasibility_tolerance", tolerance)
         model.setOptionValue("primal_feasibility_tolerance", min(tolerance, 1e-7))
-        if not run_until(model, context.stop):
+        model.setOptionValue("objective_bound", limits.below)
+        if not run_until(model, context.stop, limits.work):
             return None, 0.0, False
     status, info = model.getModelStatus(), model.getInfo()
     if status == highspy.HighsModelStatus.kInfeasible:

@@ -9,6 +9,7 @@
 3. A fractional release, rounded (values so rare that only large classes may hold them have their
    classes first); annealing over the pairs that it uses, then over ever dearer ones.
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
+4. Where patterns are few and the model is linear, the integer program over all of them.
 """
 
 from collections.abc import Callable
@@ -40,6 +41,7 @@ from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.bounding import Bounding
+from incrowd.solvers.sensitive.by_program import MOST_PAIRS, by_program
 from incrowd.solvers.sensitive.by_regions import Lists
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rare_classes import rare_classes
@@ -80,6 +82,7 @@ class LawfulSearch:
         to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
         balance a class are cheap, and gain nothing by being there.  The second number is for models
         that are priced by a relaxation, whose prices tell less; the third for prices by size.
+    programmed: pairs up to which all patterns are an integer program, see ``by_program``.
     """
 
     prices: LawfulPriceBound | None = None
@@ -89,6 +92,7 @@ class LawfulSearch:
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
     slack: tuple[float, float, float] = (0.5, 1.5, 1.7)
+    programmed: tuple[int, int] = MOST_PAIRS
 
     def refuse(self, problem: Problem) -> str | None:
         """Say no to parameters that no integer law can hold."""
@@ -139,6 +143,7 @@ class Run(Bounding):
             self.bound_by_k,
             self.raise_prices,
             self.search,
+            self.program,
         )
 
     def first_release(self) -> None:
@@ -172,6 +177,18 @@ class Run(Bounding):
         """Go through the stages; tell whose release it is."""
         found = self.progress.outcome(self.stages())
         return replace(found, by=Mondrian.id if found.solution is self.beside else "")
+
+    def program(self) -> None:
+        """Solve the integer program over all patterns, where they are few."""
+        if self.wide:
+            return
+        self.tell("integer program over patterns")
+        context = replace(self.progress.context, listener=lambda event: None)
+        best, pairs = self.progress.best, self.engine.programmed
+        found = by_program(self.problem, best, context, pairs)
+        if found is not None and found.solution is not None:
+            self.offer(found.solution)
+            self.progress.bound = max(self.progress.bound, found.bound)
 
     def search(self) -> None:
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
