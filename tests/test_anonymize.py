@@ -50,6 +50,8 @@ def test_the_main_job(constructor):
     assert release.verify()
     assert release.seconds >= 0
     assert "2-anonymity" in repr(release)
+    warned = f"{len(release.warnings)} warning{'s' * (len(release.warnings) > 1)} in .warnings>"
+    assert repr(release).endswith(warned if release.warnings else f"{release.status}>")
     for part in ("6 in", "2-anonymity", "age", "zip"):
         assert part in summary(release)
 

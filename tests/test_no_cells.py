@@ -5,13 +5,16 @@ no message, option or name holds otherwise.
 """
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
 from incrowd.cli import cli
+from incrowd.codebooks import codebook
 from incrowd.errors import LackingError
 
 TABLE = """\
@@ -126,3 +129,49 @@ def test_frames_quote_no_cell() -> None:
         with pytest.raises(ic.InputError) as caught:
             ic.anonymize(frame, k=2)
         assert not any(mark in str(caught.value) for mark in SECRET)
+
+
+def held_by(frame: Any) -> bytes:
+    """All that Arrow hands on of a polars frame."""
+    table = pa.table(frame)
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    return b"".join(b.to_pybytes() for chunk in chunks for b in chunk.buffers() if b is not None)
+
+
+LONG = "long enough to be shared"
+
+
+def hidden_in(frame: Any, table: pl.DataFrame) -> set[str]:
+    """The cells of a table that a frame holds and does not show."""
+    held = held_by(frame)
+    shown = {text for column in frame.get_columns() for text in column.cast(pl.String)}
+    cells = {text for column in table.get_columns() for text in column} - shown
+    return {text for text in cells if text.encode() in held}
+
+
+def test_frames_hand_on_no_hidden_cell(tmp_path: Path) -> None:
+    """Tests the memory of what is handed out: Arrow's files would hold all of it."""
+    names = [f"name {i} {LONG}" for i in range(12)]
+    code = [f"{LONG} of all"] * 4 + [f"{LONG} own {i}" for i in range(8)]
+    ill = [f"{LONG} ill {i % 4}" for i in range(12)]
+    table = pl.DataFrame({"name": names, "code": code, "town": names, "ill": ill})
+    table.write_csv(tmp_path / "in.csv")
+    told: Any = {"sensitive": "ill"}
+    release = ic.anonymize(tmp_path / "in.csv", 4, id="name", **told)
+    next_one = ic.republish(tmp_path / "in.csv", tmp_path / "h", m=4, person="name", **told)
+    assert "*" in next_one.published["code"] and code[0] in next_one.published["code"]
+    for frame in (release.data, next_one.published):
+        assert hidden_in(frame, table) == set()
+    # in the order of the release: any other one could tell counterfeits from people
+    assert "".join(next_one.published["ill"]).encode() in held_by(next_one.published)
+
+
+def test_rows_that_a_codebook_leaves_out_are_not_in_its_memory() -> None:
+    """Tests the same of a release by patterns, which is to tell nothing of them."""
+    rows = [(f"{LONG} of all", f"{LONG} ill")] * 40
+    table = pl.DataFrame(rows, schema=["code", "ill"], orient="row")
+    rare = [f"{LONG} rare {i}" for i in range(40)]
+    table = pl.concat([table, pl.DataFrame({"code": rare, "ill": rare})])
+    patterns = pl.DataFrame({"code": [f"{LONG} of all", f"{LONG} of nobody"]})
+    release = codebook(table, patterns, 2, 0.9, epsilon=3, sensitive="ill")
+    assert release.rows and hidden_in(release.texts, table) == set()

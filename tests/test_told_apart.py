@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 import polars as pl
@@ -148,3 +149,126 @@ def test_apostrophes_of_some_rows_alone(
     answer = ic.verify(tmp_path / "release.csv", tmp_path / "original.csv", **asked)
     assert answer.lawful == fine
     assert fine or "apostrophe" in answer.reasons[0]
+
+
+def bold(sheet: Any) -> None:
+    """Make some cells of a column bold that read alike."""
+    font = pytest.importorskip("openpyxl").styles.Font(bold=True)
+    sheet["A2"].font = sheet["A3"].font = font
+
+
+def in_part_bold(sheet: Any) -> None:
+    """Make a part of a text bold."""
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    sheet["A2"].value = CellRichText("3", TextBlock(InlineFont(b=True), "0-39"))
+
+
+LOOKS = {
+    "plain": (lambda sheet: None, ""),
+    "bold": (bold, "'age': equal cells"),
+    "in part bold": (in_part_bold, "'age': equal cells"),
+    "format": (lambda sheet: setattr(sheet["B2"], "number_format", "0.00"), "'size': equal cells"),
+    "nothing": (lambda sheet: setattr(sheet["C3"], "number_format", "0.00"), "'none': equal cells"),
+    "below": (lambda sheet: setattr(sheet["C9"], "number_format", "0.00"), ""),
+    "height": (lambda sheet: setattr(sheet.row_dimensions[3], "height", 30), "rows of the sheet"),
+    "remark": (lambda sheet: setattr(sheet["A2"], "comment", remark()), "more than its table: xl/"),
+    "choices": (lambda sheet: sheet.add_data_validation(choices()), "its table: dataValidations"),
+    "names": (lambda sheet: sheet.parent.defined_names.add(defined()), "its table: names of"),
+    "sheets": (lambda sheet: sheet.parent.create_sheet("raw"), "more than its table: other sheets"),
+}
+
+
+def remark() -> Any:
+    """A comment."""
+    return pytest.importorskip("openpyxl").comments.Comment("it is Ada", "me")
+
+
+def choices() -> Any:
+    """What may be chosen in some cells."""
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    return DataValidation("list", formula1='"34,36,38"')
+
+
+def defined() -> Any:
+    """A name that stands for values."""
+    from openpyxl.workbook.defined_name import DefinedName
+
+    return DefinedName("ages", attr_text="{34,36,38}")
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_rows_of_a_workbook_look_alike(kind: str, tmp_path: Path) -> None:
+    """Tests formats, colours and heights of some rows alone, and what stands beside the table."""
+    library = pytest.importorskip("openpyxl")
+    book = library.Workbook()
+    for row in (("age", "size", "none", "ill"), *(("30-39", 1.5, None, ill) for ill in "abab")):
+        book.active.append(row)
+    book.save(tmp_path / "original.xlsx")
+    change, words = LOOKS[kind]
+    change(book.active)
+    if kind == "sheets":
+        book.worksheets[1].sheet_state = "hidden"
+    book.save(tmp_path / "release.xlsx")
+    asked = {"k": 4, "sensitive": "ill"}
+    answer = ic.verify(tmp_path / "release.xlsx", tmp_path / "original.xlsx", **asked)
+    assert answer.lawful == (not words)
+    assert words in " ".join(answer.reasons)
+
+
+def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
+    """Tests texts that a program left in the file: they may be the original's."""
+    pl.DataFrame({"age": ["30-39"] * 4, "ill": list("abab")}).write_csv(tmp_path / "in.csv")
+    asked = {"k": 4, "sensitive": "ill"}
+    ic.anonymize(read(tmp_path / "in.csv"), **asked).write(tmp_path / "release.xlsx")
+    assert ic.verify(tmp_path / "release.xlsx", tmp_path / "in.csv", **asked)
+    with ZipFile(tmp_path / "release.xlsx") as parts:
+        held = {name: parts.read(name) for name in parts.namelist()}
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    part = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/>'
+    held["[Content_Types].xml"] = held["[Content_Types].xml"].replace(
+        b"</Types>", part.encode() + b"</Types>"
+    )
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    held["xl/sharedStrings.xml"] = f'<sst xmlns="{space}"><si><t>34</t></si></sst>'.encode()
+    with ZipFile(tmp_path / "release.xlsx", "w") as parts:
+        for name, data in held.items():
+            parts.writestr(name, data)
+    answer = ic.verify(tmp_path / "release.xlsx", tmp_path / "in.csv", **asked)
+    assert answer.reasons == ("the workbook holds more than its table: texts that no cell shows",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fine"),
+    [
+        ("", "", True),
+        ("<table:table-cell ", '<table:table-cell table:style-name="odd" ', False),
+        ("<table:table-row>", '<table:table-row table:style-name="odd">', False),
+        (
+            "</table:table>",
+            '</table:table><table:tracked-changes xmlns:table="'
+            'urn:oasis:names:tc:opendocument:xmlns:table:1.0"/>',
+            False,
+        ),
+        ("</table:table>", '</table:table><table:table table:name="raw"></table:table>', False),
+    ],
+)
+def test_rows_of_an_opendocument_look_alike(old: str, new: str, fine: bool, tmp_path: Path) -> None:
+    """Tests the style of one cell or row, and a second sheet."""
+    pytest.importorskip("odf")
+    rows = [{"age": "30-39", "size": 1.5, "none": None, "ill": ill} for ill in "abab"]
+    pl.DataFrame(rows, schema_overrides={"none": pl.String}).write_csv(tmp_path / "in.csv")
+    asked = {"k": 4, "sensitive": "ill"}
+    ic.anonymize(read(tmp_path / "in.csv"), **asked).write(tmp_path / "release.ods")
+    with ZipFile(tmp_path / "release.ods") as parts:
+        held = {name: parts.read(name) for name in parts.namelist()}
+    head, mark, tail = held["content.xml"].decode().rpartition(old or "\0")
+    held["content.xml"] = (head + (new if mark else "") + tail).encode()
+    assert fine or mark
+    with ZipFile(tmp_path / "release.ods", "w") as parts:
+        for name, data in held.items():
+            parts.writestr(name, data)
+    found = read(tmp_path / "release.ods", sheet="release")
+    assert ic.verify(found, tmp_path / "in.csv", **asked).lawful == fine

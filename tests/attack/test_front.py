@@ -40,6 +40,20 @@ def run(folder: Path, *arguments: str):
         return CliRunner().invoke(cli, list(arguments))
 
 
+def test_releases_with_counterfeits_are_not_attacked(tmp_path: Path):
+    """Tests that the error says whose the rows are that are nobody's in the original."""
+    ill = ["flu", "gout", "asthma", "flu"] * 12
+    people = {"pid": [f"p{i}" for i in range(48)], "x": ["a", "b"] * 24, "s": ill}
+    pl.DataFrame(people).write_csv(tmp_path / "t.csv")
+    words = ("t.csv", "-o", "r.csv", "--history", "h", "--person", "pid", "--sensitive", "s", "-m")
+    assert run(tmp_path, "republish", *words, "3", "-q").exit_code == 0
+    done = run(
+        tmp_path, "attack", "r.csv", "--original", "t.csv", "--sensitive", "s", "--id", "pid"
+    )
+    assert done.exit_code == 2
+    assert "incrowd republish adds it: its releases have rows that belong to nobody" in done.output
+
+
 BASE = ("attack", "r.csv", "--original", "t.csv", "-k", "3", "--sensitive", "s")
 
 

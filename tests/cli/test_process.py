@@ -107,12 +107,13 @@ def test_a_file_that_is_not_there(table):
     assert (done.returncode, done.stderr) == (2, b"incrowd: none.proof: no such file\n")
 
 
-def test_a_solver_left_to_itself():
-    """Tests that a program ends at once, with its code, though HiGHS still runs in a thread."""
-    program = """
+@pytest.mark.parametrize("solver", ["HiGHS", "CP-SAT"])
+def test_a_solver_left_to_itself(solver):
+    """Tests that a program ends at once, with its code, though a solver still runs in a thread."""
+    program = f"""
 import sys, threading, time
 from incrowd.cli import main
-threading.Thread(target=time.sleep, args=(600,), name="HiGHS").start()
+threading.Thread(target=time.sleep, args=(600,), name="{solver}").start()
 sys.argv[1:] = ["measure", "no.csv"]
 main()
 """

@@ -234,6 +234,9 @@ def test_what_is_loaded(browser: Any, people: Path):
         other = found.page.context.browser.new_page()
         other.goto(found.desk.address + f"#key={found.desk.key}")
         other.locator("h1:has-text('Not let in')").wait_for()
+        other.goto("about:blank")
+        other.goto(found.desk.address)  # a second window
+        other.locator("main:has-text('go on in the one that is open already')").wait_for()
         other.close()
         assert found.faults == []
 

@@ -423,12 +423,23 @@ def test_what_is_not_public_is_for_its_owner_alone(page: Page, tmp_path: Path):
     assert private == {"release.proof", "internal-report.html", "hierarchy-town.csv", "desk.json"}
 
 
+def test_statement_and_proof_come_and_go_together(page: Page):
+    """Tests that who asks for the statement gets its proof, and that both can be given up."""
+    for ticked, given in (
+        (["statement"], ["release", "statement", "proof"]),
+        (["release", "statement"], ["release"]),
+        (["release", "proof"], ["release", "proof"]),
+        (["release", "statement", "proof"], ["release", "statement", "proof"]),
+        (["release", "proof"], ["release", "proof"]),
+    ):
+        assert page.post("place", folder="x", names=ticked)["names"] == given
+
+
 def test_publishing_asks_first(page: Page, tmp_path: Path):
     """Tests what is refused: no folder, files that are there, a second release of the people."""
     assert "no release yet" in page.refused("publish")
     made(page)
     assert "in which folder" in page.refused("publish")
-    assert "goes with the proof" in page.refused("place", folder="x", names=["statement"])
     folder = tmp_path / "out"
     published(page, folder, ["policy"])
     assert "already in the folder" in page.refused("publish")

@@ -259,3 +259,15 @@ def test_addresses() -> None:
         write_database(visits(), "sqlite:///t.db")
     with pytest.raises(InputError, match="no driver for this kind"):
         read_database("nosuch://h/d", table="t")
+
+
+@pytest.mark.parametrize("driver", ["sqlite", "sqlite+adbc"])
+def test_nothing_is_left_of_a_table_that_was_replaced(driver, tmp_path):
+    """Tests the bytes of the file: an earlier release beside the new one tells more than either."""
+    file = tmp_path / "open.db"
+    address = f"{driver}:///{file}/release"
+    write_database(from_native(pl.DataFrame({"a": ["earlier"] * 500})), address)
+    assert b"earlier" in file.read_bytes()
+    write_database(from_native(pl.DataFrame({"a": ["later"] * 5})), address, replace=True)
+    assert b"later" in file.read_bytes()
+    assert b"earlier" not in file.read_bytes()

@@ -416,6 +416,24 @@ def test_categories_of_rows_left_out_are_dropped(library):
     assert list(released_words(library, [3, 2, 1, 0])) == ["b", "gone", "a"]
 
 
+@pytest.mark.parametrize("rows", [[3, 1, 0, 2], [3, 1, 2]])
+def test_categories_of_shuffled_rows_tell_no_order(rows):
+    """Tests that they are sorted where they have no order: rows of the original had given it."""
+    words = pa.array(["zeta", "mu", "alpha", "mu"]).dictionary_encode()
+    table = pa.table({"a": words})
+    mixed = pd.DataFrame({"a": pd.Categorical(["b", 2, "a", 2], categories=["b", 2, "a"])})
+    for frame in (table, table.to_pandas(), table.to_pandas(types_mapper=pd.ArrowDtype), mixed):
+        back = from_native(frame).edited(Edit(("a",), {}, np.array(rows))).native()["a"]
+        cells = frame["a"].to_pylist() if frame is table else frame["a"].tolist()
+        assert (back.to_pylist() if frame is table else back.tolist()) == [cells[i] for i in rows]
+        if hasattr(back, "cat"):
+            shown = back.cat.categories.tolist()
+        else:
+            whole = back if frame is table else back.array.__arrow_array__()
+            shown = whole.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        assert shown == sorted({cells[i] for i in rows}, key=str)
+
+
 UNREADABLE = {
     "decimal256": lambda: pa.table({"a": pa.array([Decimal("1.1")], pa.decimal256(60, 2))}),
     "month_day_nano_interval": lambda: pa.table(

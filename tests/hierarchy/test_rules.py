@@ -240,9 +240,26 @@ def test_dates_as_they_are_written() -> None:
     with pytest.raises(HierarchyError, match="1 value is a different date by two"):
         paths(both, ["13/02/2021", "02/03/2021"])
     with pytest.raises(HierarchyError, match="does not tell day, month and year"):
-        parse("date:format=%m/%Y")
+        parse("date:format=%m/%d")
     with pytest.raises(HierarchyError, match=r"1 value is not a date.*%d/%m/%Y"):
         paths(source, ["1999-12-31"])
+
+
+def test_months_without_a_day() -> None:
+    """Tests that months go to quarters and years, are told from days, and are no birth dates."""
+    assert paths(parse("date:format=%m/%Y"), ["12/1999", "03/2021"]) == [
+        ("12/1999", "1999-Q4", "1999", "1990s", "*"),
+        ("03/2021", "2021-Q1", "2021", "2020s", "*"),
+    ]
+    assert str(parse("date:format=%Y-%m,year")) == "date:format=%Y-%m,year"
+    with pytest.raises(HierarchyError, match="tell no day; begin with month"):
+        parse("date:format=%Y-%m,day,year")
+    with pytest.raises(HierarchyError, match="all tell a day, or all none"):
+        parse("date:format=%Y-%m|%Y-%m-%d,year")
+    with pytest.raises(HierarchyError, match=r"2 values are not dates.*\(date:format=%Y-%m\)"):
+        paths(parse("date"), ["2010-03", "2011-12"])
+    with pytest.raises(ic.InputError, match=r"such as years\(birth, 2024-12-31\)"):
+        ic.Policy(derive={"age": "years(born, 2024-12-31, format=%Y-%m)"})
 
 
 def test_dates() -> None:

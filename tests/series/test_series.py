@@ -311,6 +311,9 @@ def test_bad_tables_and_histories(folder: Path) -> None:
     with pytest.raises(NoLawfulReleaseError, match="4 sensitive values"):
         ic.republish(table, "h", person="pid", sensitive="s", m=5)
     assert run(f"republish 1.csv -o o.csv {WORDS} -q").exit_code == 0
+    words = r"made with another m \(3, now 4\); all releases of a series"
+    with pytest.raises(InputError, match=words):
+        ic.republish(table, "h", person="pid", sensitive="s", m=4)
     plain = json.loads(Path("h").read_text())
     del plain["sha256"]  # which would differ
     for name, value in (

@@ -18,6 +18,7 @@ from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
 from incrowd.published.fitting import Nodes, common_keys
+from incrowd.series.release import COUNTERFEITS
 from incrowd.tables.base import Column, Table
 from incrowd.tables.whose import owners
 
@@ -252,6 +253,12 @@ def worn_by(table: Table, secrets: Sequence[Secret]) -> Ints:
     return worn
 
 
+OF_NOBODY = (
+    f"; a column {COUNTERFEITS!r} is there, as incrowd republish adds it: its releases have rows "
+    "that belong to nobody, and attack does not serve them"
+)
+
+
 def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple[Ints, bool]:
     """int64, shape (released rows,): original row of each, −1 for none; and whether it is a guess.
 
@@ -276,9 +283,11 @@ def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple
     found = rows_matched(original, keys, levels, nodes, shown)
     lost = int((found < 0).sum())
     if lost:
+        added = COUNTERFEITS in release.columns and COUNTERFEITS not in tables.original.columns
         raise InputError(
             f"{lost:,} released rows cannot be rows of the original: some cell is neither an "
             "original value nor one of its ancestors, or a column published as it is has changed"
+            f"{OF_NOBODY if added else ''}"
         )
     return found, True
 

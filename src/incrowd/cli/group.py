@@ -213,7 +213,7 @@ def main() -> None:
         # all is written and tidied up; what Python does at its end could crash a solver that still
         # runs in a thread of its own, and after -m it ends by the signal, not with this code, where
         # the interrupt fell into an exec, of which imports are full
-        running = any(thread.name == "HiGHS" for thread in threading.enumerate())
+        running = any(thread.name in ("HiGHS", "CP-SAT") for thread in threading.enumerate())
         if running or end.code == INTERRUPTED:
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(OSError):

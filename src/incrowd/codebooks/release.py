@@ -21,6 +21,7 @@ from incrowd.run import entropy
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source
 from incrowd.tables.files import alike, open_table, write
+from incrowd.tables.released import fresh
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -220,9 +221,9 @@ def released(
         if name in patterns.columns:
             j = patterns.columns.index(name)
             cells = pl.Series(name, [cells[j] for cells in patterns.cells], dtype=pl.String)
-            series.append(cells.gather(number[rows]))
+            series.append(fresh(cells.gather(number[rows])))
         else:
-            series.append(_texts(source, name, rows))
+            series.append(fresh(_texts(source, name, rows)))
     return pl.DataFrame(series)
 
 

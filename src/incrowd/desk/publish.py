@@ -53,21 +53,25 @@ OUTPUTS = {
 FIRST = (RELEASE, "report", "policy")
 
 
-def chosen(names: Sequence[str]) -> list[str]:
+def chosen(names: Sequence[str], before: Sequence[str] = FIRST) -> list[str]:
     """Return the outputs asked for, the release always among them.
+
+    A statement states the hash of its proof: who asks for it gets both, and who gives the proof up
+    (it was among those ``before``) gives up both.
 
     Raises
     ------
-    InputError: an unknown name, or a statement without a proof.
+    InputError: an unknown name.
     """
     for name in names:
         if name not in OUTPUTS:
             raise InputError(
                 f"publish: {name!r} is not an output{did_you_mean(str(name), OUTPUTS)}"
             )
-    if "statement" in names and "proof" not in names:
-        raise InputError("the statement goes with the proof: it states the proof's hash")
-    return [name for name in OUTPUTS if name in names or name == RELEASE]
+    asked = {RELEASE, *names}
+    if "statement" in asked and "proof" not in asked:
+        asked = asked - {"statement"} if "proof" in before else asked | {"proof"}
+    return [name for name in OUTPUTS if name in asked]
 
 
 def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:

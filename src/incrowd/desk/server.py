@@ -120,7 +120,11 @@ class App:
             return self.enter(method, env, start)
         given = str(env.get("HTTP_AUTHORIZATION", ""))
         if not hmac.compare_digest(given.encode(), f"Bearer {self.token}".encode()):
-            raise Refused("401 Unauthorized", "this page was not let in")
+            raise Refused(
+                "401 Unauthorized",
+                "a desk lets one page in: go on in the one that is open already; if it is closed, "
+                "end the desk (Ctrl-C) and start it again, by --work if the work was saved",
+            )
         if name == "alive":  # a page that is only open does not keep the desk from ending
             return answered(start, "200 OK", {})
         self.last = time.monotonic()

@@ -305,7 +305,7 @@ class Session:
     def place(self, folder: str, names: Sequence[str]) -> None:
         """Say where to publish, and what; nothing is written."""
         with self.lock:
-            self.names = publish.chosen(names)
+            self.names = publish.chosen(names, self.names)
             self.folder = str(Path(folder).expanduser().resolve()) if folder else ""
 
     @property

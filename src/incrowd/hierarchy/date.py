@@ -21,6 +21,7 @@ LABELS: dict[str, Callable[[date], str]] = {
 }
 STEPS = ("month", "quarter", "year", "decade")
 FORMAT = "format="
+MONTHS = ("%Y-%m", "%m/%Y", "%m.%Y")
 DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
 TRIED = 500
 """Values that are not dates by a rule, looked at for the formats that would read them."""
@@ -31,7 +32,8 @@ class Dates:
     """Dates become ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``, also ``2020-2039``.
 
     They are written in ISO 8601, or in one of ``formats`` (those of Python's ``strptime``); the
-    date is the one written: a time zone is not converted.  A missing value becomes ``*`` only.
+    date is the one written: a time zone is not converted.  Months without a day are served by
+    formats that tell none.  A missing value becomes ``*`` only.
 
     Attributes
     ----------
@@ -52,11 +54,20 @@ class Dates:
                 f"{self}: steps go from fine to coarse, each once: {', '.join(LABELS)}"
             )
         for written in self.formats:
-            if not _tells_a_day(written):
+            if not _tells(written, A_DAY) and not _tells(written, A_MONTH):
                 raise HierarchyError(
-                    f"{self}: {written!r} does not tell day, month and year; write "
-                    "date:format=%d/%m/%Y"
+                    f"{self}: {written!r} does not tell day, month and year, nor month and year; "
+                    "write date:format=%d/%m/%Y, or date:format=%m/%Y"
                 )
+        if self.of_months and "day" in self.steps:
+            raise HierarchyError(f"{self}: the dates tell no day; begin with month or quarter")
+        if self.of_months and any(_tells(written, A_DAY) for written in self.formats):
+            raise HierarchyError(f"{self}: give formats that all tell a day, or all none")
+
+    @property
+    def of_months(self) -> bool:
+        """Whether dates are months and years, without a day."""
+        return tells_no_day(self.formats)
 
     def __str__(self) -> str:
         formats = [f"{FORMAT}{'|'.join(self.formats)}"] if self.formats else []
@@ -73,7 +84,7 @@ class Dates:
             for written in part.removeprefix(FORMAT).split("|")
         )
         steps = tuple(part for part in parts if not part.startswith(FORMAT))
-        return cls(steps or STEPS, formats)
+        return cls(steps or (STEPS[1:] if tells_no_day(formats) else STEPS), formats)
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
         """Return the ladder of the values, sorted by date.
@@ -113,8 +124,10 @@ def read_days(
     if wrong:
         count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} values are not dates"
         right = [value for value, days in zip(values, found, strict=True) if days]
-        named = "|".join(reading(wrong, right, formats)) or "%d/%m/%Y"
         of_a_rule = rule.startswith("date")
+        read = reading(wrong, right, formats)
+        read = read or (reading(wrong, right, formats, MONTHS)[:1] if of_a_rule else [])
+        named = "|".join(read) or "%d/%m/%Y"
         where, other = ("date:", ", or use a hierarchy file") if of_a_rule else ("", "")
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
@@ -131,7 +144,12 @@ def read_days(
     return [next(iter(days)) for days in found]
 
 
-def reading(wrong: Sequence[str], right: Sequence[str], formats: Sequence[str]) -> list[str]:
+def reading(
+    wrong: Sequence[str],
+    right: Sequence[str],
+    formats: Sequence[str],
+    tried: Sequence[str] = ("%Y-%m-%d", *DAYS),
+) -> list[str]:
     """Return formats that read what is not a date so far, beside those that are asked for.
 
     The one that reads most comes first, then the one that reads most of the rest; day before month
@@ -142,7 +160,7 @@ def reading(wrong: Sequence[str], right: Sequence[str], formats: Sequence[str]) 
     rest, found = list(wrong)[::step], list(formats or (["%Y-%m-%d"] if right else []))
     asked = len(found)
     while rest and len(found) < asked + 4:
-        read = {f: sum(bool(days_of(v, [f])) for v in rest) for f in ("%Y-%m-%d", *DAYS)}
+        read = {f: sum(bool(days_of(v, [f])) for v in rest) for f in tried}
         best = max(read, key=lambda written: read[written])
         if not read[best]:
             break
@@ -164,12 +182,18 @@ def days_of(value: str, formats: Sequence[str]) -> set[date]:
     return days
 
 
-def _tells_a_day(written: str) -> bool:
+A_DAY = (date(1971, 2, 3), date(2020, 12, 31))
+A_MONTH = (date(1971, 2, 1), date(2020, 12, 1))
+
+
+def tells_no_day(formats: Sequence[str]) -> bool:
+    """Whether one of the formats tells month and year alone."""
+    return any(_tells(written, A_MONTH) and not _tells(written, A_DAY) for written in formats)
+
+
+def _tells(written: str, days: Sequence[date]) -> bool:
     """Whether a format brings different days back as they were."""
     try:
-        return all(
-            datetime.strptime(day.strftime(written), written).date() == day
-            for day in (date(1971, 2, 3), date(2020, 12, 31))
-        )
+        return all(datetime.strptime(day.strftime(written), written).date() == day for day in days)
     except ValueError:
         return False

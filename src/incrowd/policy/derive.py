@@ -50,7 +50,9 @@ class Years:
                 raise ValueError
             day, written = date.fromisoformat(found[2]), found[3]
             formats = tuple(written.split("|")) if written else ()
-            return cls(found[1], day, Dates(formats=formats).formats)
+            if (dates := Dates(formats=formats)).of_months:
+                raise ValueError  # nobody can count years from a month
+            return cls(found[1], day, dates.formats)
         except ValueError:
             raise InputError(
                 f"derive: {name!r} is made by a rule such as years(birth, 2024-12-31), its dates "

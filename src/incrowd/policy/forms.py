@@ -7,11 +7,12 @@ from datetime import date
 from incrowd.hierarchy.date import DAYS, days_of
 from incrowd.text.numerals import POINT, WITH_COMMA, finite
 
-MONTHS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
+IN_WORDS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
+OF_MONTHS = ("%Y-%m", "%m/%Y")  # no %m.%Y: 1.2021 may be a number
 TIMES = ("", " %H:%M", " %H:%M:%S")
 SHORT = tuple(f"{a}{mark}{b}{mark}%y" for mark in "/.-" for a, b in (("%d", "%m"), ("%m", "%d")))
 TOGETHER = "%Y%m%d"  # 20210203
-FORMATS = (*(f"{day}{time}" for time in TIMES for day in DAYS), *MONTHS, TOGETHER)
+FORMATS = (*(f"{day}{time}" for time in TIMES for day in DAYS), *IN_WORDS, TOGETHER, *OF_MONTHS)
 PLAUSIBLE = range(1850, 2101)  # years of dates that are written like numbers
 CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*[†*+!#]?")  # E11.9, G63.2*, 62.01, SW1A
 MOSTLY = 0.9  # share of the values from which the others are taken for codes as well
@@ -88,7 +89,10 @@ def formats_of(values: Sequence[str]) -> list[str]:
 
 
 def joined(value: str, written: str) -> bool:
-    """Whether a text of digits alone is a date by a format that has nothing between its parts."""
+    """Whether a text that may be a code, such as 20210203 or 2021-02, is a date by this format."""
+    if written in OF_MONTHS:
+        year = re.search(r"\d{4}", value)
+        return year is not None and int(year[0]) in PLAUSIBLE
     if written != TOGETHER:
         return True
     return len(value) == 8 and value.isdigit() and int(value[:4]) in PLAUSIBLE

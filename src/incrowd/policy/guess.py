@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
-from incrowd.hierarchy.date import days_of
+from incrowd.hierarchy.date import days_of, tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
 from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
@@ -52,6 +52,7 @@ PEOPLE = (  # of these a column that bears the word alone, with many values, say
     *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
     *("member", "customer", "client", "pat", "patnr", "patienten", "pseudonym", "versicherte"),
 )
+HOUSEHOLDS = ("household", "households", "haushalt", "hh", "hhid", "family", "familie", "famille")
 MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
 QUANTITIES = (
     "alter",
@@ -67,6 +68,10 @@ QUANTITIES = (
     "height",
     "bmi",
     "size",
+)
+WHEN = (  # beside a word such as diagnosis these tell when it was, which others may know
+    *("age", "ages", "date", "day", "month", "year", "years", "time", "start", "end", "since"),
+    *("datum", "jahr", "alter", "beginn", "ende"),
 )
 BIRTH = (
     *("birth", "born", "birthdate", "birthday", "dob", "birthdates"),
@@ -212,6 +217,8 @@ def age_of(name: str, values: Sequence[str]) -> str | None:
     if not any(word in BIRTH for word in words_of(name)) or kind_of(values) != "dates":
         return None
     formats = [] if all(map(is_date, values)) else formats_of(values)
+    if tells_no_day(formats):
+        return None
     written = f", format={formats[0]}" if len(formats) == 1 else ""
     return f"years({name}, YYYY-MM-DD{written})" if len(formats) < 2 else None
 
@@ -235,7 +242,7 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     words = words_of(name)
     present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]
-    people = [word for word in words if word in PEOPLE and says_people(words, values, present)]
+    people = [word for word in words if word in PEOPLE and says_who_by(words, values, present)]
     named += people
     if named and len(values) < present and any(word in (*PERSONAL, *PEOPLE) for word in named):
         return "person", (
@@ -248,20 +255,29 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
         return "id", "by its name it holds free text, which may say anything about a person"
     if len(values) == 0:
         return "qi", "it has no values at all"
+    kind = kind_of(values)
     secret = [word for word in words if word in SENSITIVE]
-    if secret:
+    if secret and kind != "dates" and not any(word in WHEN for word in words):
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
     of = f"{len(values):,} different values in {present:,} rows"
-    kind = kind_of(values)
+    homes = [word for word in words if word in HOUSEHOLDS and says_who_by(words, values, present)]
+    if homes:
+        return "id", (
+            f"its name has the word {homes[0]!r}, and it has {of}: it tells who belongs "
+            "together. As the person column it makes k count such groups"
+        )
     own = says_who(kind, values, present, rows)
     if own is not None and not any(word in (*CODES, *QUANTITIES) for word in words):
         return "id", own.format(of)
     return "qi", f"others may know it; {kind}, {of}"
 
 
-def says_people(words: Sequence[str], values: Sequence[str], present: int) -> bool:
+NUMBERED = (*PEOPLE, *HOUSEHOLDS, "no", "nr", "number", "code", "key")
+
+
+def says_who_by(words: Sequence[str], values: Sequence[str], present: int) -> bool:
     """Whether a column called after people, such as ``patient`` or ``patient_no``, numbers them."""
-    rest = [word for word in words if word not in (*PEOPLE, "no", "nr", "number", "code", "key")]
+    rest = [word for word in words if word not in NUMBERED]
     return not rest and len(values) > max(2, MANY_PEOPLE * present)
 
 
@@ -296,9 +312,10 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     kind = kind_of(values)
     if kind == "dates" and len(values) > 1:
         return dates(values)
+    if kind == COMMAS[0]:
+        return None, 'read by decimal = "," (--decimal ,) they can become intervals'
     if kind in COMMAS:
-        way = "read them with --decimal ," if kind == COMMAS[0] else "write them without it first"
-        return None, f"{way}, so that they can become intervals"
+        return None, "write them without it first, so that they can become intervals"
     if kind == MIXED:
         return None, "write all dates in one way first, such as 2021-03-15"
     if short_years(values):
@@ -339,13 +356,11 @@ def dates(values: Sequence[str]) -> tuple[str | None, str]:
         return None, "dates, of which nobody can tell day from month: say date:format=%d/%m/%Y"
     years = [day.year for value in values for day in days_of(value, formats)]
     wide = max(years, default=0) - min(years, default=0) >= LIFETIME
-    steps = ",".join(("month", "year", "decade", "20years", "century")) if wide else ""
+    months = tells_no_day(formats)
+    steps = ",".join(("month", "year", "decade", "20years", "century")[months:]) if wide else ""
     rule = ",".join(part for part in (*(f"format={f}" for f in formats), steps) if part)
-    said = (
-        "dates become months, years, decades, 20 years, centuries"
-        if wide
-        else ("dates become months, quarters, years, decades")
-    )
+    said = "years, decades, 20 years, centuries" if wide else "quarters, years, decades"
+    said = f"months become {said}" if months else f"dates become months, {said}"
     return f"date:{rule}" if rule else "date", said
 
 

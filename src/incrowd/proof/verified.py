@@ -18,6 +18,7 @@ from incrowd.policy.veil import by_column
 from incrowd.proof.coins import shown_too_often
 from incrowd.proof.held import left_open, not_held
 from incrowd.published.verification import COINS, verify_release
+from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table, read
 
@@ -90,6 +91,7 @@ def verify(
     for table in (release, original):
         if not isinstance(table, str | Path):
             raise InputError("a proof is of files: give release and original as paths")
+    require_threads_of_polars()  # the checker knows nothing of this
     verdict = check(release, original, proof, None, statement)
     tables = by_proof(verdict, original), by_proof(verdict, release)
     return held(verdict, wanted, said, *tables, spreadsheet_safe)

@@ -288,7 +288,7 @@ class Published(Figures):
         return Windows(self.source, self.written or self.edit, self._class_of_original)
 
     @cached_property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the release does not protect from, for the publisher alone; no cell is named."""
 
         names = () if self.roles.person else self.roles.id  # there, people are counted

@@ -17,6 +17,7 @@ class Figures(Priced):
     policy: what was asked; roles: of the columns; models: names of what every class obeys.
     rows: of the release.  changed: number of changed cells by quasi-identifier.
     status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
+    warnings: what the release does not protect from, for the publisher alone.
     """
 
     called: ClassVar[str] = "Release"
@@ -26,6 +27,7 @@ class Figures(Priced):
     rows: int
     changed: Mapping[str, int]
     status: str
+    warnings: tuple[str, ...]
 
     @property
     def k(self) -> int:
@@ -53,9 +55,11 @@ class Figures(Priced):
         return sum(self.changed.values())
 
     def __repr__(self) -> str:
+        told = len(self.warnings)  # Python says them nowhere else
+        warned = f", {told} warning{'s' if told > 1 else ''} in .warnings" if told else ""
         return (
             f"<{self.called}: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
             f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
-            f"{self.status}>"
+            f"{self.status}{warned}>"
         )

@@ -21,6 +21,8 @@ from incrowd.tables.csv_table import CsvTable
 from incrowd.tables.parts import PartsTable
 from incrowd.tables.spreadsheet import runs
 
+ROWS = "rows of the sheet look different, which tells rows of a class apart"
+
 
 def told_apart(released: Source, original: Source | None, same: Iterable[str]) -> Iterator[str]:
     """Yield why equal cells of a release do not look alike.
@@ -34,7 +36,13 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
     if isinstance(whole, CsvTable):
         yield from _written_apart(whole)
         return
-    own, apart = {*same}, getattr(whole, "apart", frozenset())
+    own, apart = {*same}, {*getattr(whole, "apart", ())}
+    if looks := getattr(whole, "looks", None):
+        seen = looks()
+        apart |= {whole.columns[j] for j in seen.columns}
+        yield from (ROWS,) * seen.rows
+        if seen.beside:
+            yield f"the workbook holds more than its table: {seen.beside}"
     yield from (f"column {name!r}: {TWO_WAYS}" for name in whole.columns if name in apart)
     for name in whole.columns:
         cells = _numbers(whole, name)

@@ -119,10 +119,16 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     for name, value in asked.items():
         if not same(history.asked.get(name), value):
             raise InputError(
-                f"{path}: the releases so far were asked for another {name} than this one; all of "
-                "a series are asked the same"
+                f"{path}: the earlier releases of this series were made with another {name}"
+                f"{_told(history.asked.get(name), value)}; all releases of a series are made with "
+                "the same one"
             )
     return history
+
+
+def _told(earlier: Any, now: Any) -> str:
+    """Say which numbers differ; what else was asked may be long."""
+    return f" ({earlier}, now {now})" if type(earlier) is type(now) is int else ""
 
 
 def require_expected(path: str | Path, history: History, seal: str | None) -> None:

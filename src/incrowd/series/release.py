@@ -23,6 +23,7 @@ from incrowd.series.plan import Layer
 from incrowd.tables.atomic import alone_in, whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, in_form_of, write
+from incrowd.tables.released import fresh
 from incrowd.text.units import Number, gap_of, in_units
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
@@ -109,7 +110,8 @@ class Republished:
     @cached_property
     def published(self) -> pl.DataFrame:
         """The release, its rows in an order that nobody can make again."""
-        return self.frame[entropy.shuffled(self.frame.height)]
+        shown = self.frame[entropy.shuffled(self.frame.height)]
+        return pl.DataFrame([fresh(cells) for cells in shown.get_columns()])
 
     @property
     def data(self) -> Any:

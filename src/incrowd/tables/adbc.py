@@ -18,6 +18,8 @@ ADBC = "adbc"
 """What stands behind the kind of database in an address, as SQLAlchemy names drivers."""
 SHIPPED = ("postgresql", "sqlite", "duckdb")
 """Kinds whose driver the extra ``sql`` brings."""
+WIPED = "PRAGMA secure_delete = ON"
+"""Has SQLite write over what is dropped: its file would still hold a release that was replaced."""
 NOT_IN_SQLITE = (pl.Boolean, pl.Decimal, pl.Time, pl.Datetime, pl.Duration)
 """Types that SQLite's driver refuses, or reads back as another one."""
 
@@ -77,6 +79,8 @@ class Arrow:
     def drop(self, table: str, schema: str | None) -> None:
         """Drop a table."""
         with self.connection.cursor() as cursor:
+            if self.kind == "sqlite":
+                cursor.execute(WIPED)
             cursor.execute(f"DROP TABLE {quoted(table, schema)}")
 
     def send(self, table: str, schema: str | None, rows: pl.DataFrame, new: bool) -> None:

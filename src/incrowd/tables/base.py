@@ -226,12 +226,15 @@ def _numbered_alike(mine: "pl.Series", theirs: "pl.Series") -> tuple[Column, Col
 
 
 def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
-    """Return columns of a table as a polars frame of text (null = missing)."""
+    """Return columns of a table as a polars frame of text (null = missing).
+
+    Its memory, which Arrow hands on as a whole, holds no text but those of its cells.
+    """
     import polars as pl
 
     series = {}  # named at the end: polars has a meaning of its own for "", "*" and "^a$"
     for name in table.columns if columns is None else columns:
-        column = table.encode(name)
+        column = table.encode(name).compact()
         values = pl.Series("value", column.values, dtype=pl.String)
         series[name] = values.gather(column.codes) if len(column.values) else values
     return pl.DataFrame(series)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Source, Table
@@ -40,6 +41,7 @@ def read(
 
     A folder or a pattern is read as one table in several files, see ``incrowd.tables.parts``.
     """
+    require_threads_of_polars()
     if isinstance(path, str) and is_address(path):
         if sheet is not None:
             raise InputError("a database has no sheets; name a table of it")
@@ -61,8 +63,10 @@ def open_table(data: Any) -> Source:
 
     Raises
     ------
-    InputError: the file cannot be read, or there is no such frame.
+    InputError: the file cannot be read, there is no such frame, or this process was forked after
+        polars had begun its threads.
     """
+    require_threads_of_polars()
     if all(hasattr(type(data), name) for name in ("encode", "native")):  # a frame has no such
         return data
     return read(data) if isinstance(data, str | Path) else from_native(data)

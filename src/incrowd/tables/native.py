@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -117,8 +118,7 @@ class NativeTable:
             frame = picked(frame, edit.order)
             if pandas_like and not edit.fewer:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
-        if len(frame) < self.rows:
-            frame = _without_unused(frame)
+            frame = _without_traces(frame, len(frame) < self.rows)
         if frame.implementation.is_polars():
             own = {c: fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
             frame = _framed_polars(own)
@@ -179,16 +179,18 @@ def _edited_pandas(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> An
     return nw.from_native(native, eager_only=True)
 
 
-def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """Drop categories that no row has: they are values of rows that were left out."""
+def _without_traces(frame: "nw.DataFrame[Any]", fewer: bool) -> "nw.DataFrame[Any]":
+    """Sort categories that have no order; if ``fewer``, drop those of rows that were left out."""
     backend = frame.implementation
     named = [c for c, kind in frame.schema.items() if isinstance(kind, nw.Categorical | nw.Enum)]
     if backend.is_pandas_like():
         native = frame.to_native().copy(deep=False)
         for name in named:
-            native[name] = used_kinds(native[name])
+            native[name] = used_kinds(native[name], fewer)
         return nw.from_native(native, eager_only=True)
-    names = used if backend.is_polars() else used_words
+    if backend.is_polars() and not fewer:  # which sorts Categorical, and makes Enum by hand
+        return frame
+    names = used if backend.is_polars() else partial(used_words, fewer=fewer)
     kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}
     return _framed(kept, backend)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
+from incrowd.tables.looks import Looks
 from incrowd.tables.native import encode_polars
 from incrowd.tables.numbers import numbers_of
 from incrowd.tables.released import fresh, narrower, one_form, stored
@@ -109,6 +110,7 @@ class PackedTable:
     columns: its column names; ``rows``: how many rows.
     form: ``"parquet"`` or ``"arrow"``, as it came: what a release of it is where no name tells.
     apart: columns of which some cells read alike, and are of several kinds in the file.
+    looks: of a workbook, how its cells look; None for what has no looks.
     """
 
     def __init__(
@@ -117,9 +119,10 @@ class PackedTable:
         rows: int,
         form: str = "parquet",
         apart: frozenset[str] = frozenset(),
+        looks: Callable[[], Looks] | None = None,
     ) -> None:
         self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
-        self.apart = apart
+        self.apart, self.looks = apart, looks
 
     def with_apart(self, columns: frozenset[str]) -> "PackedTable":
         """Return the same with these columns ``apart``."""

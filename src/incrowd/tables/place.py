@@ -152,6 +152,7 @@ def _let_transactions_hold(engine: Any) -> None:
 
     def own(connection: Any, _: Any) -> None:
         connection.isolation_level = None
+        connection.execute(adbc.WIPED)
 
     def begin(connection: Any) -> None:
         connection.exec_driver_sql("BEGIN")

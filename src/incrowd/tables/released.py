@@ -69,28 +69,45 @@ def used(series: "nw.Series[Any]") -> "nw.Series[Any]":
     return nw.from_native(cells.cast(narrower(cells)), series_only=True)
 
 
-def used_kinds(series: Any) -> Any:
-    """Return a series of pandas with the categories that occur; its own or a dictionary's."""
+def used_kinds(series: Any, fewer: bool) -> Any:
+    """Return a series of pandas with its categories, or a dictionary's, as ``chosen_words`` has."""
     if hasattr(series, "cat"):
-        return series.cat.remove_unused_categories()
-    cells = chosen_words(series.array.__arrow_array__())
+        found = series.cat.remove_unused_categories() if fewer else series
+        words = found.cat.categories
+        return found if found.cat.ordered else found.cat.reorder_categories(words[by_word(words)])
+    cells = chosen_words(series.array.__arrow_array__(), fewer)
     return type(series)(type(series.array)(cells), index=series.index)
 
 
-def used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
-    """Return a dictionary of pyarrow with the words that occur, in their order."""
-    return nw.from_native(chosen_words(series.to_native()), series_only=True)
+def used_words(series: "nw.Series[Any]", fewer: bool) -> "nw.Series[Any]":
+    """Return a dictionary of pyarrow as ``chosen_words`` has it."""
+    return nw.from_native(chosen_words(series.to_native(), fewer), series_only=True)
 
 
-def chosen_words(cells: Any) -> Any:
-    """Return a chunked array of a dictionary of pyarrow, with the words that occur."""
+def by_word(words: Any) -> list[int]:
+    """Return the places of words in their own order."""
+    try:
+        return sorted(range(len(words)), key=lambda place: words[place])
+    except TypeError:  # of several kinds
+        return sorted(range(len(words)), key=lambda place: str(words[place]))
+
+
+def chosen_words(cells: Any, fewer: bool) -> Any:
+    """Return a chunked array of a dictionary of pyarrow, with the words that occur if ``fewer``.
+
+    Words without an order of their own are sorted: mostly they stand as the rows of the original
+    did, and would tell what its first row holds.
+    """
     import pyarrow as pa
     from pyarrow import compute
 
     known: Any = compute  # its functions are made when it is imported
     there = set(cells.to_pylist())
     every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
-    words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
+    named = every.to_pylist()
+    places = range(len(named)) if cells.type.ordered else by_word(named)
+    kept = [place for place in places if not fewer or named[place] in there]
+    words = every.take(pa.array(kept, pa.int64()))
     codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
     index = codes.cast(cells.type.index_type)
     packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)

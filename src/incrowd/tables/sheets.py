@@ -7,7 +7,7 @@ is the text that is seen.  Formulas are refused: what is published must be what 
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import IO, Any
@@ -17,6 +17,7 @@ import polars as pl
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.hidden import hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
+from incrowd.tables.looks import Looks, looks_of_excel, looks_of_opendocument
 from incrowd.tables.packed import PackedTable, packed
 
 SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
@@ -61,7 +62,8 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
         (the message names the cell, not what is in it), columns have no name or the same one.
     MissingExtraError: the library is not installed.
     """
-    rows = (_excel if form == "xlsx" else _opendocument)(data, name, sheet)
+    looks: list[Callable[[], Looks]] = []
+    rows = (_excel if form == "xlsx" else _opendocument)(data, name, sheet, looks)
     header = next(rows, [])
     while header and header[-1] is None:
         header.pop()
@@ -81,7 +83,7 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
             cells.append(None if cell is None else cell.value)
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
     apart = [one for one, cells in zip(names, columns, strict=True) if of_two_kinds(cells)]
-    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart))
+    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), *looks)
 
 
 def of_two_kinds(cells: Sequence[Any]) -> bool:
@@ -148,8 +150,8 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
     raise InputError(f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)}")
 
 
-def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
-    """Yield the rows of a sheet of Excel's."""
+def _excel(data: bytes, name: str, sheet: str | None, looks: list[Callable[[], Looks]]) -> Rows:
+    """Yield the rows of a sheet of Excel's; ``looks`` gets what tells how its cells look."""
     library = _library("openpyxl", "an Excel file")
     try:
         book = library.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
@@ -159,6 +161,8 @@ def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
+    place, strings = found._worksheet_path, [str(text) for text in found._shared_strings]
+    looks.append(lambda: looks_of_excel(data, place, strings))
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         with parts.open(found._worksheet_path) as part:
             _require_unmerged(part, name)
@@ -206,8 +210,10 @@ def _excel_cell(cell: Any, name: str) -> Cell:
     return Cell(place, cell.value)
 
 
-def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
-    """Yield the rows of a sheet of an OpenDocument file."""
+def _opendocument(
+    data: bytes, name: str, sheet: str | None, looks: list[Callable[[], Looks]]
+) -> Rows:
+    """Yield the rows of a sheet of an OpenDocument file, as ``_excel`` does."""
     _library("odf", "an OpenDocument file")
     from odf.opendocument import load
     from odf.table import Table, TableColumn, TableRow
@@ -221,6 +227,7 @@ def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     by_name = {table.getAttribute("name"): table for table in tables}
     found = by_name[_chosen(list(by_name), sheet, name)]
+    looks.append(lambda: looks_of_opendocument(data))
     rows, columns = (found.getElementsByType(kind) for kind in (TableRow, TableColumn))
     yield from hidden_of(rows, columns).require_seen(_opendocument_rows(rows, name), name)
 

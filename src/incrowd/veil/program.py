@@ -94,6 +94,56 @@ class Program:
         return fits - sum(cost for cost, is_open in zip(self.costs, opened, strict=True) if is_open)
 
 
+class Stated(NamedTuple):
+    """A program in whole numbers: the most of gains·x such that each row's Σ factor·x ≥ least.
+
+    Attributes
+    ----------
+    gains: of each column; the first ones say which groups open.
+    most: what each x is at most, and 0 at least.
+    rows: column → factor, and least.
+    """
+
+    gains: list[int]
+    most: list[int]
+    rows: list[tuple[dict[int, int], int]]
+
+    def column(self, gain: int, most: int) -> int:
+        """Append a column; return its number."""
+        self.gains.append(gain)
+        self.most.append(most)
+        return len(self.gains) - 1
+
+
+def stated(program: Program) -> Stated:
+    """Return the program as both solvers are asked it.
+
+    Beside groups a column says whether some rows fit an open group, or how many of them a group is
+    given: of each kind no more than there are.
+    """
+    groups, fed = range(len(program.costs)), program.fed()
+    found = Stated(program.gains(), [1] * len(groups), [])
+    given = [{g: -program.k} for g in groups]
+    for kind in program.kinds:
+        most = min(kind.rows, program.k)
+        if len(kind.groups) == 1:
+            given[kind.groups[0]][kind.groups[0]] += most
+            continue
+        if kind.weight:
+            fits = found.column(kind.weight, 1)
+            found.rows.append(({fits: -1, **dict.fromkeys(kind.groups, 1)}, 0))
+        flows: dict[int, int] = {}
+        for g in kind.groups:
+            if not fed[g]:
+                flow = found.column(0, most)
+                found.rows.append(({flow: -1, g: most}, 0))
+                given[g][flow], flows[flow] = 1, -1
+        if len(flows) > 1:
+            found.rows.append((flows, -kind.rows))
+    found.rows.extend((need, 0) for g, need in enumerate(given) if not fed[g])
+    return found
+
+
 class Asked:
     """A program as CP-SAT is asked it."""
 
@@ -101,38 +151,13 @@ class Asked:
         self.program = program
         self.model = cp_model.CpModel()
         self.cp_model = cp_model
-        self.opened = [self.model.new_bool_var("") for _ in program.costs]
-        self.feed()
-        terms = [gain * is_open for gain, is_open in zip(program.gains(), self.opened, strict=True)]
-        for kind in program.kinds:
-            if len(kind.groups) > 1 and kind.weight:
-                fit = self.model.new_bool_var("")
-                self.model.add_bool_or([fit.negated(), *(self.opened[g] for g in kind.groups)])
-                terms.append(kind.weight * fit)
-        self.total = sum(terms)
+        asked = stated(program)
+        names = [self.model.new_int_var(0, most, "") for most in asked.most]
+        for factors, least in asked.rows:
+            self.model.add(sum(factor * names[j] for j, factor in factors.items()) >= least)
+        self.opened = names[: len(program.costs)]
+        self.total = sum(gain * name for gain, name in zip(asked.gains, names, strict=True) if gain)
         self.model.maximize(self.total)
-
-    def feed(self) -> None:
-        """Ask that each open group has k rows: of each kind no more than there are."""
-        program, model = self.program, self.model
-        fed, given = program.fed(), [[] for _ in program.costs]
-        for kind in program.kinds:
-            flows, most = [], min(kind.rows, program.k)
-            for g in kind.groups:
-                if fed[g]:
-                    continue
-                if len(kind.groups) == 1:
-                    given[g].append(most * self.opened[g])
-                    continue
-                flow = model.new_int_var(0, most, "")
-                model.add(flow <= most * self.opened[g])
-                given[g].append(flow)
-                flows.append(flow)
-            if len(flows) > 1:
-                model.add(sum(flows) <= kind.rows)
-        for g, flows in enumerate(given):
-            if not fed[g]:
-                model.add(sum(flows) >= program.k * self.opened[g])
 
     def exclude(self, opened: list[bool]) -> None:
         """Ask for another way that weighs as much or more."""
@@ -151,7 +176,6 @@ class Asked:
         asked = solver.parameters
         asked.num_workers, asked.random_seed, asked.linearization_level = 1, 1, 2
         asked.max_deterministic_time = max(0.0, effort)
-        asked.optimize_with_lb_tree_search = True  # it proves more than it finds
         asked.catch_sigint_signal = False  # whoever called handles it
         run_until(lambda: solver.solve(self.model), solver.stop_search, stop)
         answer = solver.response_proto
@@ -191,38 +215,20 @@ def cp_sat() -> Any:
 
 def proposed(program: Program, stop: Stop) -> list[bool] | None:
     """Return a way that HiGHS, in floating point, finds the heaviest; None if it finds none."""
-    number, fed = len(program.costs), program.fed()
-    terms = list(zip(program.gains(), [1] * number, strict=True))  # of columns: gain, most
-    needs = [{g: -program.k} for g in range(number)]  # of rows: column → factor, sum ≥ least
-    rows: list[tuple[dict[int, int], int]] = []
-    for kind in program.kinds:
-        most = min(kind.rows, program.k)
-        if len(kind.groups) == 1:
-            needs[kind.groups[0]][kind.groups[0]] += most
-            continue
-        rows.append(({len(terms): -1, **dict.fromkeys(kind.groups, 1)}, 0))
-        terms.append((kind.weight, 1))
-        flows = {}
-        for g in kind.groups:
-            if not fed[g]:
-                rows.append(({len(terms): -1, g: most}, 0))
-                needs[g][len(terms)] = flows[len(terms)] = 1
-                terms.append((0, most))
-        rows.append((dict.fromkeys(flows, -1), -kind.rows))
-    rows += [(need, 0) for g, need in enumerate(needs) if not fed[g]]
-    entries = [(at, j, factor) for at, (row, _) in enumerate(rows) for j, factor in row.items()]
-    at, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
-    matrix = scipy.sparse.csc_matrix((factor.astype(float), (at, j)), (len(rows), len(terms)))
-    gain, most = np.array(terms, float).T
+    asked, groups = stated(program), len(program.costs)
+    entries = [(i, j, factor) for i, (row, _) in enumerate(asked.rows) for j, factor in row.items()]
+    i, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
+    shape = len(asked.rows), len(asked.gains)
+    matrix = scipy.sparse.csc_matrix((factor.astype(float), (i, j)), shape)
+    gain = np.array(asked.gains, float)
     gain /= max(1.0, float(np.abs(gain).mean()))
-    least = np.array([bound for _, bound in rows], float)
-    whole = np.arange(len(terms)) < number
-    above = np.full(len(rows), np.inf)
-    model = model_of(matrix, -gain, most, least, above, whole)
+    least = np.array([least for _, least in asked.rows], float)
+    above, whole = np.full(len(least), np.inf), np.arange(len(gain)) < groups
+    model = model_of(matrix, -gain, np.array(asked.most, float), least, above, whole)
     model.setOptionValue("mip_rel_gap", 1e-5)
     model.setOptionValue("mip_max_nodes", MOST_NODES)
     x = branched(model, stop).x
-    found = None if x is None else (x[:number] > 0.5).tolist()
+    found = None if x is None else (x[:groups] > 0.5).tolist()
     return found if found is not None and program.possible(found) else None
 
 
