@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.existing.of_table import ExtendedRelease
+from partings import partitions
 
 QI = ["a", "b"]
 Row = tuple[str, ...]
@@ -28,19 +28,6 @@ def extend(new: pl.DataFrame, earlier: Any, k: int = 2, **asked: Any) -> Extende
     release = ic.anonymize(new, k, existing=earlier, **asked)
     assert isinstance(release, ExtendedRelease)
     return release
-
-
-def partitions(items: list[int], least: int) -> Iterator[list[list[int]]]:
-    """All partitions into blocks of at least ``least``."""
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for size in range(max(least - 1, 0), len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            left = [i for i in rest if i not in others]
-            for more in partitions(left, least):
-                yield [[first, *others], *more]
 
 
 def stars(rows: list[Row]) -> int:

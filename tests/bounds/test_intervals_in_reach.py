@@ -7,6 +7,8 @@ import pytest
 import incrowd as ic
 from incrowd._api import begun
 from incrowd.bounds import span_prices
+from incrowd.bounds.lawful_price import first_prices
+from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.support import in_reach
 from incrowd.policy import Policy
 from incrowd.problem.instance import Instance
@@ -57,3 +59,22 @@ def test_where_they_are_too_many_a_release_and_a_bound_are_found_all_the_same(
     other = ic.anonymize(frame, 5, hierarchies=rules, method="engine")
     assert 0 < other.lower_bound <= searched.cost
     assert other.lower_bound <= other.cost
+
+
+def test_sensitive_models_leave_out_such_a_search_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that no visit is made where each takes long; there is a release and a bound still."""
+    visits = []
+
+    def noted(tree: LawfulTree, most: int) -> tuple[np.ndarray, bool]:
+        visits.append(most)
+        return first_prices(tree, most)
+
+    monkeypatch.setattr("incrowd.solvers.sensitive.bounding.first_prices", noted)
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({"a": rng.integers(0, 90, 60), "s": np.arange(60) % 4}).cast(pl.String)
+    asked = {"l": 2, "l_kind": "frequency", "sensitive": "s", "hierarchies": {"a": "range"}}
+    for most in (span_prices.MOST_IN_REACH, 0):
+        monkeypatch.setattr(span_prices, "MOST_IN_REACH", most)
+        found = ic.anonymize(frame, 3, method="engine", **asked)
+        assert 0 < found.lower_bound <= found.cost
+    assert visits[0] > 0 and visits[1] == 0

@@ -1,7 +1,6 @@
 """Constraints against brute force: the optimum over all partitions that obey them."""
 
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -12,20 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from partings import partitions
 
 NAMES = ["a", "b", "c"]
 Rows = list[tuple[str, ...]]
-
-
-def partitions(n: int) -> Iterator[list[list[int]]]:
-    """All partitions of 0 … n−1."""
-    if n == 0:
-        yield []
-        return
-    for rest in partitions(n - 1):
-        for i, part in enumerate(rest):
-            yield [*rest[:i], [*part, n - 1], *rest[i + 1 :]]
-        yield [*rest, [n - 1]]
 
 
 def stars_of(rows: Rows, part: list[int], linked: list[list[int]]) -> list[bool]:
@@ -41,7 +30,7 @@ def naive(rows: Rows, k: int, weights: list[int], secret: list[str], asked: dict
     """The least cost of a release that obeys k, distinct or close values, and constraints."""
     best = None
     table = Counter(secret)
-    for classes in partitions(len(rows)):
+    for classes in partitions(range(len(rows))):
         stars = [stars_of(rows, part, asked.get("linked", [])) for part in classes]
         lawful = all(len(part) >= k for part in classes)
         lawful &= not any(star[j] for star in stars for j in asked.get("fixed", []))
@@ -189,7 +178,7 @@ def test_how_often_a_cap_is_met_at_the_optimum() -> None:
 def subgroup_optimum(rows: Rows, k: int, inside: list[bool], most: int, linked: list) -> int | None:
     """The least number of stars with at most so many in the rows of a subgroup."""
     best = None
-    for classes in partitions(len(rows)):
+    for classes in partitions(range(len(rows))):
         if any(len(part) < k for part in classes):
             continue
         stars = [sum(stars_of(rows, part, linked)) for part in classes]

@@ -1,9 +1,7 @@
 """Tests of linked columns that have hierarchies: suppressed together, below that level by level."""
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +13,7 @@ from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.published.verification import verify_release
 from incrowd.tables import from_native
+from partings import partitions
 
 RULES = {"zip": "prefix:1,2", "icd": "keep:1"}
 HEIGHT = {"zip": 3, "icd": 2, "city": 1}
@@ -43,19 +42,6 @@ def cost_of(part: list[Row], links: list[str]) -> Fraction:
     for c in links:
         levels[c] = max(levels[c], up - (highest - HEIGHT[c]))
     return len(part) * sum((Fraction(levels[c], HEIGHT[c]) for c in HEIGHT), Fraction(0))
-
-
-def partitions(items: list[Row], least: int) -> Iterator[list[list[Row]]]:
-    """All partitions into blocks of at least ``least``."""
-    if not items:
-        yield []
-        return
-    first, rest = items[0], list(range(1, len(items)))
-    for size in range(least - 1, len(rest) + 1):
-        for others in combinations(rest, size):
-            left = [items[i] for i in rest if i not in others]
-            for more in partitions(left, least):
-                yield [[first, *(items[i] for i in others)], *more]
 
 
 def table(seed: int, rows: int) -> list[Row]:

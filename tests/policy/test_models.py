@@ -66,6 +66,9 @@ TIMES = [
     ([TEN, TEN + ":00"], None),  # one time in two texts
     ([TEN + "Z", NINE], None),
     (["2020-13-01", "2020-12-01"], None),
+    ([TEN + "+99:99", NINE + "+00:00"], None),  # there is no such zone
+    ([TEN + "-05:60", NINE + "Z"], None),
+    ([TEN + "-0530", TEN + "+05:30"], (1, 0)),
     (["1", "1.0"], None),
 ]
 

@@ -21,6 +21,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
+from incrowd.privacy.numbers import log_sign
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.transport import transport
@@ -194,3 +195,25 @@ def test_out_of_scope() -> None:
     ):
         with pytest.raises(OutOfScopeError, match="fewer digits"):
             laws_of(model, table)
+
+
+def test_a_threshold_is_sought_once_for_each_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that logarithms, which are exact and slow, are not asked anew for every value.
+
+    With 3,000 different values a time limit of 1 s took 17.
+    """
+    asked = []
+
+    def counting(*args: object) -> int:
+        asked.append(args)
+        return log_sign(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("incrowd.privacy.delta_disclosure.log_sign", counting)
+    monkeypatch.setattr("incrowd.privacy.beta_likeness.log_sign", counting)
+    for model in (DeltaDisclosure("0.7"), DeltaDisclosure(50), EnhancedBetaLikeness(100)):
+        few, many = [], []
+        for counts, found in (([1, 2], few), ([1, 2] * 200, many)):
+            asked.clear()
+            model.numbers(counts)
+            found += asked
+        assert few and len(many) <= 3 * len(few), model

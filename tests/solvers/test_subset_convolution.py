@@ -1,7 +1,5 @@
 """Tests of the subset convolution's parts: prices, counts, and the way back to classes."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -17,19 +15,7 @@ from incrowd.solvers.exact.exact_classes import Candidates, tile
 from incrowd.solvers.exact.subset_convolution import SubsetConvolution, counted, sequences
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from oracle import optimum
-
-
-def set_partitions(rows: list[int]):
-    """Yield every partition of some rows."""
-    if not rows:
-        yield []
-        return
-    first, rest = rows[0], rows[1:]
-    for size in range(len(rest) + 1):
-        for others in combinations(rest, size):
-            left = [row for row in rest if row not in others]
-            for partition in set_partitions(left):
-                yield [(first, *others), *partition]
+from partings import partitions
 
 
 def as_bits(group) -> int:
@@ -48,7 +34,7 @@ def naive_counts(found: Candidates, most: int) -> list[int]:
     """Partitions by slack, each counted once for every order of its classes."""
     slack = dict(zip(found.part.tolist(), found.slack.tolist(), strict=True))
     counts = [0] * (most + 1)
-    for partition in set_partitions(list(range(found.rows))):
+    for partition in partitions(list(range(found.rows))):
         parts = [as_bits(group) for group in partition]
         if all(part in slack for part in parts) and (g := sum(slack[p] for p in parts)) <= most:
             orders = 1
@@ -79,7 +65,7 @@ def test_number_of_sequences():
     assert [sequences(n, 1) for n in range(6)] == [1, 1, 3, 13, 75, 541]  # Fubini numbers
     for rows in range(2, 8):
         naive = 0
-        for partition in set_partitions(list(range(rows))):
+        for partition in partitions(list(range(rows))):
             if min(map(len, partition)) >= 2:
                 orders = 1
                 for i in range(len(partition)):
@@ -126,7 +112,7 @@ def test_prices_never_exceed_a_class():
                 assert prices.slack[s] == prices.units * price[s] - worth >= 0
         best = min(
             sum(int(price[as_bits(g)]) for g in partition)
-            for partition in set_partitions(list(range(rows)))
+            for partition in partitions(list(range(rows)))
             if all(price[as_bits(g)] >= 0 for g in partition)
         )
         assert prices.bound <= best

@@ -25,6 +25,7 @@ from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
 from incrowd.tables.numbers import held_digits
 from incrowd.text.missing import marks_for
+from incrowd.text.units import counted
 
 FINE = 10**6  # costs are counted to a millionth of a cell
 QUANTUM = 1000  # prices to a thousandth of that
@@ -216,7 +217,7 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
         one = len(stratum) == 1
         which = f"lack{'s' if one else ''} "
         which += f"{', '.join(map(repr, lacking))} alone" if lacking else "nothing"
-        rows = f"{len(stratum):,} row{'' if one else 's'}"
+        rows = counted(len(stratum), "row")
         raise NoLawfulReleaseError(
             f"a missing cell has no average, so rows that lack the same cells are released apart; "
             f"{rows} {which}, fewer than k = {k}: leave them out, fill the cells, or "

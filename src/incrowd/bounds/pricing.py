@@ -59,7 +59,7 @@ def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
 def assembled(problem: Problem, found: Sequence[Part], k: int) -> tuple[Pricing, Pad]:
     """Put pricing problems for classes of at least k rows into arrays, with scratch for them."""
     table, instance = problem.table, problem.instance
-    found = list({str(part): part for part in found}.values())
+    found = list({part.key(): part for part in found}.values())
     if not found:
         found = [Part(DISTINCT, len(table.sizes), [1.0, float(k)], [1])]
     values = np.zeros((len(table.sizes) + 1, instance.distinct), np.int32)
@@ -70,7 +70,7 @@ def assembled(problem: Problem, found: Sequence[Part], k: int) -> tuple[Pricing,
         np.array([part.kind for part in found], np.int64),
         np.array([part.attribute for part in found], np.int64),
         np.cumsum([0] + [len(part.data) for part in found]).astype(np.int64),
-        np.array([x for part in found for x in part.data], np.float64),
+        np.concatenate([np.asarray(part.data, np.float64) for part in found]),
         np.cumsum([0] + [len(start) for start in starts]).astype(np.int64),
         np.concatenate(starts).astype(np.int64),
         values,

@@ -58,15 +58,17 @@ def _moment(text: str) -> tuple[bool, Fraction] | None:
     month, day, clock, parts, zone = found.groups()
     try:
         days = date.fromisoformat(f"{month}{day or '-01'}").toordinal()
-        at = time.fromisoformat(clock or "00")
+        at, ahead = (_seconds(text) for text in (clock or "00", (zone or "Z")[1:] or "00"))
     except ValueError:
         return None
-    seconds = 86_400 * days + 3_600 * at.hour + 60 * at.minute + at.second
-    ahead = 0
-    if zone and zone != "Z":
-        minutes = 60 * int(zone[1:3]) + int(zone[-2:])
-        ahead = 60 * (minutes if zone[0] == "+" else -minutes)
-    return zone is not None, seconds - ahead + Fraction(f"0{parts or '.0'}")
+    seconds = 86_400 * days + at - (-ahead if zone and zone[0] == "-" else ahead)
+    return zone is not None, seconds + Fraction(f"0{parts or '.0'}")
+
+
+def _seconds(text: str) -> int:
+    """Return the seconds from midnight to a time of day, or as far as a zone is off."""
+    at = time.fromisoformat(text)
+    return 3_600 * at.hour + 60 * at.minute + at.second
 
 
 def given_order(

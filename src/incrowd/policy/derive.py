@@ -15,6 +15,7 @@ from incrowd.hierarchy.date import Dates, read_days
 from incrowd.tables.base import Source
 from incrowd.tables.derived import in_place
 from incrowd.text.missing import Marks, marks_for
+from incrowd.text.units import counted
 
 RULE = re.compile(r"\s*years\s*\(\s*(.+?)\s*,\s*(\d{4}-\d\d-\d\d)\s*(?:,\s*format=(.+?)\s*)?\)\s*")
 
@@ -122,7 +123,7 @@ def _with(source: Source, name: str, rule: Years, marks: tuple[str, ...]) -> Sou
     late = sum(age < 0 for age in ages.values())
     if late:
         raise InputError(
-            f"derive: {late:,} date{'s' if late > 1 else ''} of column {rule.column!r} "
+            f"derive: {counted(late, 'date')} of column {rule.column!r} "
             f"{'lie' if late > 1 else 'lies'} behind the reference date {rule.reference}"
         )
     cells = [None if value is None else ages.get(value) for value in column.values]

@@ -24,6 +24,7 @@ from incrowd.tables.totals import totals as totals
 from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
 from incrowd.text.numerals import POINT, pointed
+from incrowd.text.units import counted
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),
@@ -202,9 +203,9 @@ def guess_column(
     values = [pointed(value, decimal) or value for value in column.values if value is not None]
     role, why = role_of(name, column, values, rows)
     if declared:
-        why += f"; {len(declared)} value{'s' if len(declared) > 1 else ''} declared missing"
+        why += f"; {counted(len(declared), 'value')} declared missing"
     if na:
-        why += f"; {len(na)} text{'s' if len(na) > 1 else ''} for missing values, see na"
+        why += f"; {counted(len(na), 'text')} for missing values, see na"
     hierarchy, said = hierarchy_of(name, values) if role == "qi" else (None, "")
     found = tuple(sorted(map(str, na)))
     age = age_of(name, values) if role == "qi" else None
@@ -258,17 +259,17 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     secret = [word for word in words if word in SENSITIVE]
     if secret and kind != "dates" and not any(word in WHEN for word in words):
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
-    counted = f"{len(values):,} different values in {present:,} rows"
+    of = f"{len(values):,} different values in {present:,} rows"
     homes = [word for word in words if word in HOUSEHOLDS and says_who_by(words, values, present)]
     if homes:
         return "id", (
-            f"its name has the word {homes[0]!r}, and it has {counted}: it tells who belongs "
+            f"its name has the word {homes[0]!r}, and it has {of}: it tells who belongs "
             "together. As the person column it makes k count such groups"
         )
     own = says_who(kind, values, present, rows)
     if own is not None and not any(word in (*CODES, *QUANTITIES) for word in words):
-        return "id", own.format(counted=counted)
-    return "qi", f"others may know it; {kind}, {counted}"
+        return "id", own.format(of)
+    return "qi", f"others may know it; {kind}, {of}"
 
 
 NUMBERED = (*PEOPLE, *HOUSEHOLDS, "no", "nr", "number", "code", "key")
@@ -292,7 +293,7 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
     if rows < FEW_ROWS:
         return None
     if kind in ("text", "codes") and len(values) >= NEARLY_ALL * present:
-        return "nearly every row has its own value ({counted})"
+        return "nearly every row has its own value ({})"
     if kind == "whole numbers" and len(values) == rows:
         return "every row has its own number, as identifiers do"
     return None

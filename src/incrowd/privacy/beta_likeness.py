@@ -77,7 +77,8 @@ class BetaLikeness(PerAttribute):
     def numbers(self, table: list[int]) -> tuple[int, list[int]]:
         """Each value's largest share of a class."""
         rows = sum(table)
-        high = [self.most(Fraction(c, rows)) for c in table]
+        most = {c: self.most(Fraction(c, rows)) for c in set(table)}  # logarithms are dear
+        high = [most[c] for c in table]
         return shares(self.name, rows, rows * self.beta.denominator, high)
 
 

@@ -95,28 +95,19 @@ class DeltaDisclosure(PerAttribute):
     def numbers(self, table: list[int]) -> tuple[int, list[int]]:
         """Each value's largest and least share of a class."""
         rows = sum(table)
+        factor = self.factor()  # one number for all values: each step of its search is exact
         share = [Fraction(c, rows) for c in table]
-        high = [below_exp(self.delta, p) for p in share]
-        low = [above_exp(self.delta, p) for p in share]
+        high = [min(Fraction(1), factor * p) for p in share]
+        low = [p / factor for p in share]
         return shares(self.name, rows, rows, high, low)
+
+    def factor(self) -> Fraction:
+        """A fraction just below e^δ, or e^40: no table has rows enough to tell that from more."""
+        return below(lambda x: grows_less(x, self.delta), exp(min(float(self.delta), 40.0)))
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
         """δ alone."""
         return {"model": "delta-disclosure", "delta": str(self.delta)}
-
-
-def below_exp(delta: Fraction, share: Fraction) -> Fraction:
-    """A fraction just below e^δ·share, at most 1."""
-    if not share or float(delta) + log(share) > 0.01:
-        return Fraction(bool(share))
-    most = share * below(lambda x: grows_less(x, delta), exp(float(delta)))
-    return min(Fraction(1), most)
-
-
-def above_exp(delta: Fraction, share: Fraction) -> Fraction:
-    """A fraction just above e^−δ·share; above 0 for a share above 0."""
-    most = below(lambda x: grows_less(x, delta), exp(min(float(delta), 40.0)))
-    return share / most
 
 
 def grows_less(ratio: Fraction, delta: Fraction) -> bool:

@@ -105,13 +105,14 @@ class TCloseness(PerAttribute):
         counts = table.histograms[a].tolist()
         rows, values, t, found = sum(counts), len(counts), float(self.t), []
         apart, unit = self.distance.apart(values)
-        matrix = None if apart is None else np.asarray(apart / unit, float)
-        nearest = 1.0 if matrix is None else float((matrix + np.eye(values) * 9).min())
+        nearest = 1.0
+        if apart is not None:  # from another value; of one value there is none
+            nearest = float(np.where(np.eye(values, dtype=bool), 9 * unit, apart).min()) / unit
         if nearest > 0 and t / nearest < 1:
             listed = None if nearest < 1 else self.t
             found.append(variation_part(t / nearest + SLACK, listed, k, a, counts, sizes))
-        if matrix is not None:
-            data = [float(k), t + SLACK, *(c / rows for c in counts), *matrix.ravel().tolist()]
+        if apart is not None:
+            data = np.concatenate([[k, t + SLACK], np.divide(counts, rows), apart.ravel() / unit])
             found.append(Part(POTENTIAL, a, data, [1] * values))
         return found
 

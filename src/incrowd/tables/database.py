@@ -22,6 +22,7 @@ from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 from incrowd.tables.place import IN_FILES, Place, alchemy
 from incrowd.tables.sending import as_name, send
 
+MAY_LOSE = list, dict, time  # what polars may not hold all of, see ``_loses``
 BATCH = 50_000
 """Rows that are fetched or sent at once."""
 
@@ -169,7 +170,8 @@ def _series(cells: Sequence[Any]) -> pl.Series:
     zone, whose zone it drops.
     """
     found = None
-    if not any(map(_loses, cells)):
+    kinds = {*map(type, cells)}  # few, and most columns have none whose cells are to be looked at
+    if not (any(issubclass(k, MAY_LOSE) for k in kinds) and any(map(_loses, cells))):
         with suppress(TypeError, pl.exceptions.PolarsError):
             found = pl.Series("cell", cells, strict=True)
     if found is None or found.dtype == pl.Object:

@@ -1,6 +1,6 @@
 """Cells of files whose columns have no type, such as workbooks: several kinds may read alike."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
 
@@ -11,21 +11,29 @@ EXACT = 2**53
 class Kinds:
     """The kinds of a column's cells: a number 34 reads like the text ``34``.
 
-    Attributes
-    ----------
-    apart: whether two cells that read alike are of different kinds, by which a reader of the file
-        tells their rows apart.
+    What is seen is kept by kind, and compared as texts only where there are several.
     """
 
     def __init__(self) -> None:
-        self._of: dict[str, type] = {}
-        self.apart = False
+        self._of: dict[type, set[Any]] = {}
 
-    def see(self, cells: Iterable[Any]) -> None:
+    def see(self, cells: Sequence[Any]) -> None:
         """Look at some cells; None is a missing one."""
-        for value in cells:
-            if value is not None and not self.apart:
-                self.apart = self._of.setdefault(as_text(value), type(value)) is not type(value)
+        kinds = {*map(type, cells)}
+        for kind in kinds - {type(None)}:
+            mine = cells if len(kinds) == 1 else (cell for cell in cells if type(cell) is kind)
+            self._of.setdefault(kind, set()).update(mine)
+
+    @property
+    def apart(self) -> bool:
+        """Whether two cells that read alike are of different kinds.
+
+        By these a reader of the file tells their rows apart.
+        """
+        if len(self._of) < 2:
+            return False
+        texts = [{*map(as_text, cells)} for cells in self._of.values()]
+        return len(set().union(*texts)) < sum(map(len, texts))
 
 
 class Padded(str):

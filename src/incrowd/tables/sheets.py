@@ -89,8 +89,7 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
 def of_two_kinds(cells: Sequence[Any]) -> bool:
     """Whether cells that read alike are of two kinds."""
     kinds = Kinds()
-    if len({type(value) for value in cells} - {type(None)}) > 1:
-        kinds.see(cells)
+    kinds.see(cells)
     return kinds.apart
 
 

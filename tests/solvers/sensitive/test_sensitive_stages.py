@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -12,13 +13,20 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
+from incrowd.solvers.base import Context
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
 from incrowd.solvers.sensitive.by_regions import Lists
+from incrowd.solvers.sensitive.engine import Run
 from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
-from incrowd.solvers.sensitive.start import trim
-from solvers.sensitive.quick import fractional
+from incrowd.solvers.sensitive.soften import SoftAnnealing
+from incrowd.solvers.sensitive.start import greedy, trim
+from solvers.ranged_tables import ranged_tables
+from solvers.sensitive.quick import LAWFUL, fractional
 
 MODELS: list[Model] = [
     FrequencyDiversity(3),
@@ -143,9 +151,44 @@ def test_slices_keep_the_pace() -> None:
         assert whole[-1][1] == total
         late = list(slices(total, lambda: 1.0))
         assert late[0] == whole[0] and late[-1][1] == total and len(late) <= 2
-    half = list(slices(4000, iter([0.5, 0.5, 0.9] + [0.0] * 40).__next__))
-    assert half[:4] == [(0, 100), (2000, 2100), (2100, 2200), (3600, 3700)]
-    assert half[-1] == (3900, 4000)
+    paces = iter([0.5, 0.5, 0.9])
+    half = list(slices(4000, lambda: next(paces, 0.0)))
+    assert half[:4] == [(0, 100), (2000, 2005), (2005, 2015), (3600, 3601)]
+    assert half[4:7] == [(3601, 3603), (3603, 3607), (3607, 3615)] and half[-1][1] == 4000
+
+
+def test_slow_moves_make_short_slices() -> None:
+    """Tests that a search whose moves take 30 times as long as there is time for still cools.
+
+    Its slices had been so long that the second one was the last, at half of the heat.
+    """
+    spent, total = 0, 40_000
+
+    def pace() -> float:
+        return spent * 30 / total
+
+    firsts = []
+    for first, last in slices(total, pace):
+        spent += last - first
+        firsts.append(first)
+    assert spent * 30 < 2 * total and firsts[-1] > 0.95 * total and len(firsts) > 10
+
+
+def test_slices_end_where_they_stand() -> None:
+    """Tests that both kernels make no move once their word is written, as the limit's is."""
+    problem = Problem(table(6), TCloseness("0.3"))
+    run = Run(LAWFUL, problem, Context(stop=Stop(1e9)))
+    c = build_candidates(problem.instance, window_emission(problem.instance, run.k, 2, 0))
+    start = greedy(c, run.rules, run.places, run.unit, 0)
+    lists = run.lists(c, start)
+    assert np.shares_memory(lists.halt, run.stop.over)
+    run.stop.halt()
+    found = LawfulAnnealing(moves=20).run(lists, run.places, 1.0, 1.0, 0)
+    assert (found == start).all()
+    found = SoftAnnealing().run(lists, run.places, 1.0, 20, (1.0, 0.1), (5.0, 5.0), 0)
+    assert (found == start).all()
+    free = SoftAnnealing().run(lists._replace(halt=NEVER), run.places, 1.0, 20, (1, 0.1), (5, 5), 0)
+    assert (free != start).any()
 
 
 def test_patterns_of_two_lists_stand_once() -> None:
@@ -184,3 +227,20 @@ def test_patterns_of_two_lists_stand_once() -> None:
                 assert x == pytest.approx(sum(other))
         assert found == costs
         assert len(both.cost) == len(costs)
+
+
+def test_ranges_are_not_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the search for supported patterns, which has grace, is left out for intervals.
+
+    A visit to one of thousands takes milliseconds: a limit of 1 s took 2.
+    """
+    asked = []
+    monkeypatch.setattr(
+        "incrowd.solvers.sensitive.bounding.support_prices",
+        lambda tree, *args, **more: asked.append(tree) or (np.zeros(tree.instance.distinct), False),
+    )
+    ranged = next(ranged_tables(5, 1, (8, 9), sensitive=(3,)))[0]
+    for instance, searched in ((table(2), 1), (ranged, 0)):
+        asked.clear()
+        Run(LAWFUL, Problem(instance, FrequencyDiversity(2)), Context()).bound_at_once()
+        assert len(asked) == searched

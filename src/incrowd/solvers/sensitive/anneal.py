@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
@@ -19,6 +20,7 @@ from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
 
 FAR = 1 << 60
+SLICES = 40  # at least, of the moves for one table
 
 
 @lean_kernel
@@ -32,10 +34,11 @@ def anneal_slice(
     c: Any,
     rng: Any,
     active: Any,
+    halt: Any,
 ) -> int:
     """Run the moves of a span (first, last + 1, of how many); return the change of cost.
 
-    ``active``: the copies that a share of the moves starts at.
+    ``active``: the copies that a share of the moves starts at; ``halt``: the word that ends them.
     """
     copies = state.pattern.size
     change = 0
@@ -43,6 +46,8 @@ def anneal_slice(
     hot, cold = heats
     ratio = np.log(cold / hot)
     for number in range(first, last):
+        if halted(halt):
+            break
         if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:
@@ -63,13 +68,19 @@ def slices(total: int, pace: Callable[[], float], number: int = 0) -> Iterator[t
 
     ``pace`` tells the share of its time that the search has used: behind the clock, moves are left
     out, so that the temperature comes down in time.  The last slice has its turn in any case.
+    Where moves are so slow that a slice takes more than its part of the time, later ones are
+    shorter: a few would have left no time to cool.
     """
-    length = -(-total // number) if number else max(1, min(100_000, total // 40))
-    first = 0
+    longest = -(-total // number) if number else max(1, min(100_000, total // SLICES))
+    first, before, length = 0, 0.0, longest
     while first < total:
         last = min(first + length, total)
         yield first, last
-        first = max(last, min(int(total * pace()), total - length))
+        used = pace()
+        if not number:
+            slower = max(0.5, (used - before) * SLICES)
+            length = min(longest, max(1, int(length / slower)))
+        first, before = max(last, min(int(total * used), total - length)), used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +136,7 @@ class LawfulAnnealing:
         cell typically costs; ``warmth`` scales the temperatures; ``pace`` as in ``slices``;
         ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
-        c, rules, _, pattern = lists
+        c, rules, pattern = lists.c, lists.rules, lists.pattern
         state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
@@ -141,8 +152,8 @@ class LawfulAnnealing:
         regions = LawfulRegions(lists, seed, threads) if regions_of(copies) else None
 
         def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> int:
-            c, rules, *_ = lists
-            return anneal_slice(span, (hot, cold), mix, state, pad, rules, c, rng, active)
+            c, rules, halt = lists.c, lists.rules, lists.halt
+            return anneal_slice(span, (hot, cold), mix, state, pad, rules, c, rng, active, halt)
 
         for first, last in slices(total, pace, EPOCHS if regions else 0):
             span = first, last, total

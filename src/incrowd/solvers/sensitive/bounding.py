@@ -13,11 +13,19 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import HASTE, affordable, support_prices, uniqueness_prices
+from incrowd.bounds.span_prices import in_many_intervals
+from incrowd.bounds.support import (
+    HASTE,
+    affordable,
+    priceable,
+    support_prices,
+    uniqueness_prices,
+)
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.problem import Problem
 from incrowd.run.gauge import Gauge
 from incrowd.run.paying import Turns
+from incrowd.solvers.engine.near import near_costs, near_rows
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.schedule import (
     CHARGING,
@@ -70,6 +78,8 @@ class Bounding:
         if self.k < 2:
             return
         self.prove(Prices(uniqueness_prices(self.instance, self.k), 1))
+        if self.instance.ranged:  # a single visit may take 10 ms
+            return
         visits = affordable(self.instance.columns, 0.0, self.visits)
         tree = PrefixTree(self.instance, self.stop)
         price, complete = support_prices(tree, self.k, visits, patient=True)
@@ -91,6 +101,8 @@ class Bounding:
         self.tell("support bound", gauge=Gauge(walked))
         seconds = self.stop.left() / HASTE
         visits = affordable(self.instance.columns, seconds, self.visits)
+        if self.instance.ranged:  # visits to intervals take longer
+            visits = 0 if self.in_many_intervals() else min(visits, priceable(seconds))
         price, complete = first_prices(self.tree, visits)
         self.wide = not complete
         if self.wide:
@@ -101,6 +113,11 @@ class Bounding:
             prices = safe_prices(self.tree, price)
         self.prove(prices, lawful=not self.wide)
         self.first_price = self.price = prices.price / prices.quantum
+
+    def in_many_intervals(self) -> bool:
+        """Whether rows are in so many intervals that a single visit may take 10 ms."""
+        near = near_rows(self.instance, self.progress.context.seed, self.stop)
+        return in_many_intervals(self.instance, self.k, near_costs(self.instance, near, self.k))
 
     def bound_by_k(self) -> None:
         """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.halt import NEVER
 from incrowd.run.threads import together, within_room
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import SLICE, Cutter, Region, dealt, regions_of
@@ -27,12 +28,16 @@ Span = tuple[int, int, int]
 
 
 class Lists(NamedTuple):
-    """A table to be annealed: what it may use, its rules, its rows' prices, where it starts."""
+    """A table to be annealed: what it may use, its rules, its rows' prices, where it starts.
+
+    ``halt``: the word that ends a slice of moves (``incrowd.kernels.halt``).
+    """
 
     c: Candidates
     rules: Rules
     price: NDArray[np.float64]
     pattern: NDArray[np.int64]
+    halt: NDArray[np.int64] = NEVER
 
 
 Anneal = Callable[[Lists, Iterable[Span], NDArray[np.uint64]], NDArray[np.integer]]
@@ -122,6 +127,7 @@ class LawfulRegions:
         dice = np.random.default_rng([self.seed, self.epoch, number])
         rng = dice.integers(1 << 63, size=1).astype(np.uint64)
         price = self.lists.price[region.rows]
-        lists = Lists(region.candidates, rules_in(region, self.rules), price, region.pattern)
+        rules, halt = rules_in(region, self.rules), self.lists.halt
+        lists = Lists(region.candidates, rules, price, region.pattern, halt)
         found = anneal(lists, spans, rng)
         self.pattern[copies] = region.patterns[found]

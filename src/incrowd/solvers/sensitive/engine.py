@@ -294,7 +294,7 @@ class Run(Bounding):
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
-                Lists(candidates, self.rules, self.price, pattern), self.places, instance.cell,
+                self.lists(candidates, pattern), self.places, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 partial(self.annealed, effort * moves),
@@ -321,7 +321,7 @@ class Run(Bounding):
         """Anneal with a share of the moves and a part of the time left, offer what comes out."""
         annealing = self.engine.annealing
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
-        lists = Lists(candidates, self.rules, self.price, pattern)
+        lists = self.lists(candidates, pattern)
         found = replace(annealing, moves=moves).run(
             lists, self.places, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
@@ -332,6 +332,10 @@ class Run(Bounding):
         solution = Solution.of(self.instance, found)
         self.offer(solution)
         return solution
+
+    def lists(self, candidates: Candidates, pattern: NDArray[np.int64]) -> Lists:
+        """Return what is to be annealed, from an assignment on."""
+        return Lists(candidates, self.rules, self.price, pattern, self.stop.over)
 
     def annealed(self, moves: float, done: float, cost: int | None = None) -> None:
         """Tell what share of the planned moves is done, ``done`` of the next ``moves``.

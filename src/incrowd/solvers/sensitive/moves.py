@@ -178,6 +178,17 @@ def all_lawful(p: int, state: Any, pad: Any, rules: Any) -> bool:
 
 
 @inner_kernel
+def settled(
+    p: int, heat: float, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> bool:
+    """Settle the classes that a move to p has broken; return whether all are lawful then."""
+    limit = 8.0 * heat + 3.0 * mix.unit
+    if not settle_sources(limit, mix, state, pad, rules, c, rng):
+        return False
+    return all_lawful(p, state, pad, rules)
+
+
+@inner_kernel
 def relocate(i: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
     q = state.pattern[i]
@@ -217,10 +228,7 @@ def shift(
     if p < 0:
         return False
     step(i, p, state, pad, rules, c)
-    limit = 8.0 * heat + 3.0 * mix.unit
-    if not settle_sources(limit, mix, state, pad, rules, c, rng):
-        return False
-    return all_lawful(p, state, pad, rules)
+    return settled(p, heat, mix, state, pad, rules, c, rng)
 
 
 @inner_kernel
@@ -253,10 +261,7 @@ def pull(
     if not mend(p, doomed, source, breaks, mix, state, pad, rules, c, rng):
         return False
     take_gainers(p, doomed, source, state, pad, rules, c, rng)
-    limit = 8.0 * heat + 3.0 * mix.unit
-    if not settle_sources(limit, mix, state, pad, rules, c, rng):
-        return False
-    return all_lawful(p, state, pad, rules)
+    return settled(p, heat, mix, state, pad, rules, c, rng)
 
 
 @lean_kernel

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.privacy.violation import ROW
@@ -339,14 +340,16 @@ def soft_move(
 @lean_kernel
 def soft_slice(
     span: Any, heats: Any, penalties: Any, mix: Any, state: Any, pad: Any, rules: Any, c: Any,
-    rng: Any, active: Any,
+    rng: Any, active: Any, halt: Any,
 ) -> None:  # fmt: skip
-    """Run the moves of a span (first, last + 1, of how many)."""
+    """Run the moves of a span (first, last + 1, of how many), until the word ends them."""
     copies = state.pattern.size
     first, last, total = span
     hot, cold = heats
     penalty0, penalty1 = penalties
     for number in range(first, last):
+        if halted(halt):
+            break
         if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:

@@ -58,12 +58,12 @@ class SoftAnnealing:
         penalties = penalty[0] * cell, penalty[1] * cell
 
         def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> None:
-            c, rules, *_ = lists
+            c, rules, halt = lists.c, lists.rules, lists.halt
             mix = SoftMix(
                 *self.mix, float(max(1, round(cell))), self.breaking,
                 min(self.found, len(pad.found)), max(60, 3 * int(rules.least[0])), self.focus,
             )  # fmt: skip
-            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active)
+            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active, halt)
 
         def told(number: int) -> Iterator[Span]:
             for first, last in slices(total, pace, number):
