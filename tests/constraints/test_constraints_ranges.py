@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from constraints.test_constraints_oracle import partitions, stars_of
+from constraints.test_constraints_oracle import stars_of
 from incrowd.constraints.crowd import Costs, new_crowd, value_of
 from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import coded
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.published.verification import verify_release
 from incrowd.tables import from_native
+from partings import partitions
 
 NEAR = 1e-4  # positions of an interval are rounded to millionths
 Rows = list[tuple[Any, ...]]
@@ -41,7 +42,7 @@ def naive(rows: Rows, k: int, asked: dict[str, Any]) -> float | None:
     numbers = [row[0] for row in rows]
     widest = max(max(numbers) - min(numbers), 1)
     best = None
-    for classes in partitions(len(rows)):
+    for classes in partitions(range(len(rows))):
         stars = [stars_of(rows, part, asked.get("linked", [])) for part in classes]
         lawful = all(len(part) >= k for part in classes)
         lawful &= not any(star[j] for star in stars for j in asked.get("fixed", []))
