@@ -1,7 +1,6 @@
 """The best prices of any table: priced whole where that can be done, else by groups of columns."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,5 +79,4 @@ def raised(
     best = better(first, certify(tree, k, u), counts)
     if not spans_prove_more(instance, k):
         return best
-    # the inequalities are those of patterns, and few enough to be checked as such
-    return better(best, replace(by_sets(), by_rows=False), counts)
+    return better(best, by_sets().by_patterns(), counts)

@@ -10,7 +10,7 @@ class splits into such classes at no extra cost, and over the classes of a parti
 (Σ prices + Σ w(U)·(|U| mod q(U))) / quantum.  With modulus 2 these are the odd sets of matchings.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +60,7 @@ class Prices:
         (``incrowd.bounds.column_groups``), these; none overlap.  They are easily checked.
     charge: what all patterns together may be worth more than they cost, which is taken off that
         sum (``incrowd.bounds.charges``); 0 where the prices obey the inequality.
+    by_rows: whether a search over sets of rows checks them, where patterns are too many.
     """
 
     price: NDArray[np.int64]
@@ -68,6 +69,13 @@ class Prices:
     groups: tuple[ColumnGroup, ...] = field(default=(), kw_only=True)
     charge: int = field(default=0, kw_only=True)
     by_rows: bool = field(default=False, kw_only=True)
+
+    def by_patterns(self) -> "Prices":
+        """Return these prices to be checked pattern by pattern: the inequalities are the same.
+
+        For prices that were found over sets of rows, of tables with patterns few enough for that.
+        """
+        return replace(self, by_rows=False)
 
     def total(self, counts: NDArray[np.int64]) -> int:
         """Return Σ counts·price, what the sets are worth, less the charge."""

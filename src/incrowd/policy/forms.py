@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from incrowd.hierarchy.date import DAYS, days_of
+from incrowd.hierarchy.date import DAYS, MONTHS, days_of
 from incrowd.text.numerals import POINT, WITH_COMMA, finite
 
 IN_WORDS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
-OF_MONTHS = ("%Y-%m", "%m/%Y")  # no %m.%Y: 1.2021 may be a number
+OF_MONTHS = MONTHS[:2]  # no %m.%Y: 1.2021 may be a number
 TIMES = ("", " %H:%M", " %H:%M:%S")
 SHORT = tuple(f"{a}{mark}{b}{mark}%y" for mark in "/.-" for a, b in (("%d", "%m"), ("%m", "%d")))
 TOGETHER = "%Y%m%d"  # 20210203

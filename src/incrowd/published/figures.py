@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.text.units import Priced, shown
+from incrowd.text.units import Priced, counted, shown
 
 
 class Figures(Priced):
@@ -56,7 +56,7 @@ class Figures(Priced):
 
     def __repr__(self) -> str:
         told = len(self.warnings)  # Python says them nowhere else
-        warned = f", {told} warning{'s' if told > 1 else ''} in .warnings" if told else ""
+        warned = f", {counted(told, 'warning')} in .warnings" if told else ""
         return (
             f"<{self.called}: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "

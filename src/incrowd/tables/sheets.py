@@ -161,8 +161,8 @@ def _excel(data: bytes, name: str, sheet: str | None, looks: list[Callable[[], L
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
-    place, strings = found._worksheet_path, [str(text) for text in found._shared_strings]
-    looks.append(lambda: looks_of_excel(data, place, strings))
+    place, shared = found._worksheet_path, found._shared_strings
+    looks.append(lambda: looks_of_excel(data, place, [*map(str, shared)]))
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         with parts.open(found._worksheet_path) as part:
             _require_unmerged(part, name)

@@ -147,8 +147,7 @@ class Pricing:
             rounds = FINE.rounds if self.search.blocks_suit else FEW_FINE
             self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         if spans_prove_more(self.search.instance, self.search.k) and not self.enough_prices():
-            # the inequalities are those of patterns, and few enough to be checked as such
-            self.keep_better(replace(self.prices_by_groups(), by_rows=False))
+            self.keep_better(self.prices_by_groups().by_patterns())
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
