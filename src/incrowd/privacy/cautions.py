@@ -100,5 +100,5 @@ def together(names: Sequence[str], rows: int, few: int, single: int, k: int) -> 
         f"{found} in {listed}, taken together{alone}. These columns are published unchanged: "
         "somebody who knows such cells of a person finds the row, however large its class is. "
         "Publish fewer of them, or make those that others may know quasi-identifiers (--qi). "
-        "incrowd measure with these columns as --qi, and --subsets 2, says which few are enough"
+        "incrowd measure with these columns as --qi, and --subsets 3, says which few are enough"
     )
