@@ -149,7 +149,6 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         policy=policy,
         cost_units=cost,
         bound_units=bound,
-        status=solved.status,
         method=solved.method,
         ended=solved.ended,
         seconds=context.stop.elapsed(),

@@ -12,7 +12,7 @@ from incrowd.averages.bound import prices_of
 from incrowd.averages.catalog import METHODS, Averaging, averaging, chosen
 from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
-from incrowd.driver.solve import Solved, Status, require_enough
+from incrowd.driver.solve import Solved, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.hierarchy.averages import SERVED_COSTS, Averages
@@ -201,9 +201,8 @@ def solved(
     of_copy = np.zeros(table.instance.rows, np.int64)
     of_copy[table.copy_of_row] = averaged.classes
     solution = Solution.of(table.instance, of_copy)
-    status: Status = "optimal" if bound == cost else "feasible"
     ended = context.stop.why() if context.stop.now() else "finished"
-    return Solved(solution, cost, bound, status, method or "auto", ended)
+    return Solved(solution, cost, bound, method or "auto", ended)
 
 
 def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:

@@ -283,7 +283,6 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         policy=policy,
         cost_units=cost,
         bound_units=bound,
-        status="optimal" if bound == cost else "feasible",
         method="existing",
         ended=stop.why() if stop.now() else "stopped paying",
         seconds=stop.elapsed(),
