@@ -34,7 +34,7 @@ from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narro
 from incrowd.tables.numbers import require_texts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Coded:
     """A table as an instance; whoever needs its codes or columns again takes them from here.
 

@@ -296,7 +296,9 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     return release
 
 
-def joined_rows(table: Coded, secret: Ints | None, policy: Policy) -> tuple[Instance, Ints]:
+def joined_rows(
+    table: Coded, secret: NDArray[np.int32] | None, policy: Policy
+) -> tuple[Instance, Ints]:
     """Return the new rows as an instance with what the models look at, and each row's copy."""
     trees, leaves = table.instance.trees, table.leaves
     equals = first_of_equals(policy, trees, [*leaves.T, *([] if secret is None else secret.T)])

@@ -42,7 +42,7 @@ class NodeTables(NamedTuple):
         return self._replace(**{name: getattr(self, name)[order] for name in by_column})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Instance:
     """Distinct (QI, SA) rows as leaf codes, with multiplicities.
 
