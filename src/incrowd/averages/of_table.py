@@ -150,7 +150,7 @@ def released(
     classes, prices, exact = np.zeros(rows, np.int64), np.zeros(rows, np.int64), Fraction(0)
     names, count = set(), 0
     scale = table.instance.scale
-    strata = strata_of(axes, rows) if rows else []
+    strata = strata_of(axes, table.copy_of_row) if rows else []
     require_large(axes, strata, policy.k)
     for stratum in strata:
         points = points_of(axes, stratum, policy.k)
