@@ -213,6 +213,10 @@ class Measure:
     def __str__(self) -> str:
         return as_text(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the tables in a notebook, where the last value of a cell is shown by itself."""
+        printer.text(str(self))
+
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):

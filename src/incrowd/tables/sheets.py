@@ -315,7 +315,9 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
         )
         if texts.dtype == pl.String and texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
             raise InputError(f"column {name!r} has control characters, which no workbook holds")
-    (_write_excel if form == "xlsx" else _write_opendocument)(frame, file)
+    packed = io.BytesIO()  # an archive that a full disk cut off would complain again when it goes
+    (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
+    file.write(packed.getbuffer())
 
 
 def _plain(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:

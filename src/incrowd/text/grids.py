@@ -12,9 +12,20 @@ from rich.text import Text
 
 
 def as_lines(tables: Group, width: int) -> str:
-    """Return rich tables as plain text."""
+    """Return rich tables as plain text, the same in a notebook and under FORCE_COLOR.
+
+    In a notebook rich would show them by itself, and leave the file empty.
+    """
     file = io.StringIO()
-    Console(file=file, width=width, no_color=True, highlight=False).print(tables)
+    console = Console(
+        file=file,
+        width=width,
+        no_color=True,
+        highlight=False,
+        force_terminal=False,
+        force_jupyter=False,
+    )
+    console.print(tables)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
