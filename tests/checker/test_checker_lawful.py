@@ -388,7 +388,7 @@ def test_prices_without_a_lawful_start() -> None:
     instance, _ = from_codes(cells, sensitive=np.array([0, 0, 1, 1, 0, 1]))
     problem = Problem(instance, DistinctDiversity(2))
     whole = Solution.of(instance, np.zeros(6, np.int64))
-    solved = Solved(whole, whole.cost, 0, "feasible", "none", "finished")
+    solved = Solved(whole, whole.cost, 0, "none", "finished")
     plain = problem.model.claim({"a": ["x", "y"]})
     known = certificate(problem, solved, plain, {"a": 2})
     assert known.rules  # two pairs of equal rows are no class each: k-anonymity proves 0

@@ -178,8 +178,7 @@ def as_tables(found: Findings) -> Group:
     """Return a table of figures, and a sentence for each attack."""
     asked = any(one.required is not None for one in found)
     heads = ["attack", "tries", "right", "control", "risk", "95 % interval"]
-    made = grid("", heads + (["limit"] if asked else []))
-    made.title = None
+    made = grid(heads + (["limit"] if asked else []))
     for one in found:
         attack = one.outcome.attack
         cells = [f"{attack.tries:,}", percent(attack), percent(one.outcome.control)]

@@ -46,7 +46,6 @@ class Published(Figures):
     coded: the original table, encoded; edit: what changes in it.
     policy: what was asked.
     cost_units, bound_units: integers in units of 1/scale: the release, the proven lower bound.
-    status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
     method, ended: which solver ran, and why it ended.
     seconds: wall time of the whole run.
     solved: the solution behind the release (``incrowd.driver.solve.Solved``).
@@ -66,7 +65,6 @@ class Published(Figures):
     policy: Policy
     cost_units: int
     bound_units: int
-    status: str
     method: str
     ended: str
     seconds: float
