@@ -66,11 +66,11 @@ OTHERS: tuple[Solver, ...] = (
     Incognito(suppression=0.3),
 )
 SHAPES = {
-    "suppression": (Shape(), 120),
-    "binary": (Shape(rows=(2, 11), values=(2, 3)), 80),
+    "suppression": (Shape(), 60),
+    "binary": (Shape(rows=(2, 11), values=(2, 3)), 40),
     "one column": (Shape(rows=(2, 11), columns=(1, 2)), 30),
-    "trees and weights": (Shape(trees=True, values=(2, 6)), 120),
-    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 60),
+    "trees and weights": (Shape(trees=True, values=(2, 6)), 60),
+    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 30),
     "sensitive": (Shape(rows=(2, 8), sensitive=(3,)), 12),
     "two sensitive": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 10),
     "sensitive, trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 12),
