@@ -35,6 +35,9 @@ SCHEDULE = PriceBound(
 )
 # on few rows more rounds, down to smaller boxes: prices differ more there, and rounds take no time
 FEW_ROWS, LONGER = 2_000, replace(SCHEDULE, rounds=60, margin=(0.4, 0.001), rate=(0.08, 0.0001))
+# times as far as others the price of a row with far neighbours goes, where rows are many: of rows
+# that are farther by far sets are too many, and ``far_rows`` raises them
+FARTHEST = 4.0
 LIFTS = (2.0, 1.4, 1.0)  # times the prices of neighbours to begin from, until sets are few enough
 STEPS = 1_000_000_000  # of one search: some 20 s
 TRIES = 12  # boxes per round
@@ -97,8 +100,9 @@ def span_prices(
     report(best.bound(instance.counts), 0.0)
     if not mean or k * boxes.sets.dearest * quantum > LARGEST:
         return best
-    if instance.distinct <= FEW_ROWS:  # who is far from all others pays for a whole class
-        boxes.strides = Strides(np.maximum(1.0, start / mean))
+    # who is far from all others pays for a whole class
+    farthest = np.inf if instance.distinct <= FEW_ROWS else FARTHEST
+    boxes.strides = Strides(np.clip(start / mean, 1.0, farthest))
     u = ascended(boxes, start, report)
     if boxes.rounds:
         _, price = rounded_down(u, instance.counts, quantum)
@@ -116,9 +120,10 @@ def ascended(boxes: "SpanBoxes", start: NDArray[np.int64], report: Report) -> ND
     u = start.astype(np.float64)
     for lift in LIFTS:
         if not boxes.rounds and not boxes.late():
+            if lift == LIFTS[-1]:
+                boxes.strides = Strides.even(len(start))
             lifted = start.astype(np.float64) * lift
             u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
-            boxes.strides = boxes.strides if boxes.rounds else Strides.even(len(start))
     return u
 
 

@@ -47,6 +47,17 @@ def test_rows_far_from_all_others_pay_for_their_classes(monkeypatch: pytest.Monk
     assert 1.1 * even < far <= release.cost * instance.scale
 
 
+def test_prices_of_many_rows_go_by_their_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests rounds on what counts as many rows against those whose boxes are equally wide."""
+    policy = Policy(k=5, hierarchies=dict.fromkeys("ab", "range"), cost="ncp")
+    instance = begun(open_table(tail_of(150)), policy).table.instance
+    monkeypatch.setattr(spans, "FEW_ROWS", 100)
+    monkeypatch.setattr(spans, "far_rows", lambda start, mean: np.zeros(0, np.int64))
+    found = span_prices(instance, 5, Stop()).bound(instance.counts)
+    monkeypatch.setattr(spans, "Strides", EvenStrides)
+    assert found > 1.02 * span_prices(instance, 5, Stop()).bound(instance.counts)
+
+
 def tail_of(rows: int) -> pl.DataFrame:
     """A long tail beside ages, as text."""
     rng = np.random.default_rng(5)
