@@ -28,10 +28,9 @@ from databases import database, postgres  # noqa: E402
 __all__ = ["database", "postgres"]
 
 Columns = dict[str, list[Any]]
-# Of two workers one begins with the first eighth of all tests and the other with the second: with
-# searches, whose kernels have to be compiled, and with what has none, while they are.
-FIRST = ["attack", "averages", "bounds", "codebooks", "combinations", "constraints", "deletion"]
-SECOND = ["hierarchy", "instances", "policy"]
+# Three workers begin with a twelfth of all tests each: one with searches, whose kernels have to be
+# compiled, and two with what has none, while they are.
+BEGIN = [["attack", "averages", "bounds"], ["hierarchy", "instances"], ["files"]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         room = item.path.relative_to(Path(__file__).parent).parts[0]
-        return 0 if room in FIRST else 1 if room in SECOND else 2
+        return next((n for n, rooms in enumerate(BEGIN) if room in rooms), len(BEGIN))
 
     items.sort(key=turn)
 

@@ -39,6 +39,20 @@ def test_an_identifier_that_repeats_within_classes_is_warned_of():
         assert "P0" not in warning
 
 
+def test_people_of_one_household_in_a_class_are_warned_of():
+    """Tests classes of five people each: of one home, of two, of five."""
+    homes = [0] * 5 + [1, 1, 1, 2, 2] + [3, 4, 5, 6, 7] * 2
+    frame = VISITS.with_columns(
+        pid=pl.Series([f"P{i}" for i in range(20)]), home=pl.Series([f"H{h}" for h in homes])
+    )
+    (warning,) = ic.anonymize(frame, k=5, person="pid", id="home").warnings
+    assert "in 2 of 4 classes there are fewer than 5 different ones (in 1 only one)" in warning
+    assert "'home'" in warning and "--person home" in warning and "H0" not in warning
+    alone = frame.with_columns(home=pl.Series([f"H{h}" for h in range(20)]))
+    assert ic.anonymize(alone, k=5, person="pid", id="home").warnings == ()
+    assert ic.anonymize(frame.drop("home"), k=5, person="pid").warnings == ()
+
+
 def test_an_identifier_of_different_values_is_not_warned_of():
     frame = VISITS.with_columns(pid=pl.Series([str(i) for i in range(20)]))
     assert ic.anonymize(frame, k=5, id="pid").warnings == ()

@@ -63,9 +63,10 @@ def test_a_column_that_follows_tells_all_and_one_of_its_own_values_nothing():
 def test_a_kept_column_that_gives_hidden_cells_back_is_warned_of():
     """Tests the year of birth beside a hidden age; ward and illness tell nothing."""
     kept = VISITS.with_columns(born=pl.Series(YEARS))
-    (warning,) = ic.anonymize(kept, **ASKED, keep=["born", "ward"]).warnings
+    together, warning = ic.anonymize(kept, **ASKED, keep=["born", "ward"]).warnings
     assert warning.startswith("column 'born' is published unchanged, and gives back most of what")
     assert "'age' (" in warning and "'sex'" not in warning
+    assert "in 'ward', 'born', 'ill', taken together" in together
     assert ic.anonymize(kept, **ASKED, keep="ward", id="born").warnings[1:] == ()
     assert ic.anonymize(VISITS, **ASKED, keep="ward").warnings == ()
 
@@ -111,6 +112,47 @@ def test_a_few_rows_with_a_rare_sensitive_value_are_warned_of():
     assert ic.anonymize(alone, **ASKED).warnings == ()
     many = VISITS.with_columns(ill=pl.Series([str(1000 + i / 7) for i in range(ROWS)]))
     assert not any("rare" in text for text in ic.anonymize(many, **ASKED, keep="ward").warnings)
+
+
+def counted_by_hand(rows, k):
+    """How many rows have fewer than k - 1 others like them, and how many none."""
+    times = Counter(rows)
+    return sum(times[row] < k for row in rows), sum(times[row] == 1 for row in rows)
+
+
+MARKS = {f"mark{j}": RNG.integers(1, 6, ROWS) for j in range(8)}
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive"])
+def test_columns_that_find_rows_only_together_are_warned_of(role):
+    """Tests marks of five values each, which no single column tells anybody by."""
+    frame = VISITS.drop("ill").with_columns(**MARKS)
+    marks = frame.select(*MARKS).rows()
+    found = ic.anonymize(frame, k=5, **{role: list(MARKS)})
+    (warning,) = found.warnings
+    few, single = counted_by_hand(marks, 5)
+    assert few > 200 and f"{few} of 240 rows agree with fewer than 4 others" in warning
+    assert f"'mark5' and 2 more, taken together ({single} of them with none)" in warning
+    measured = ic.measure(found.data, qi=found.roles.qi, sensitive=list(MARKS)).warnings
+    assert (warning in measured) == (found.smallest_class == 5)
+    pair = ic.anonymize(frame, k=2, **{role: list(MARKS)}).warnings
+    few, _ = counted_by_hand(marks, 2)
+    assert any(f"{few} of 240 rows agree with no other row in" in text for text in pair)
+
+
+def test_few_columns_of_few_values_are_not_warned_of_together():
+    frame = VISITS.with_columns(**MARKS).select("age", "sex", "ill", "mark1")
+    assert ic.anonymize(frame, **ASKED, keep="mark1").warnings == ()
+    assert not any("together" in text for text in ic.measure(frame, ["age"], ["ill"]).warnings)
+
+
+def test_a_number_is_not_judged_together_with_one_kept_column():
+    """Tests a nearly continuous sensitive column: whoever knows it learns the ward alone."""
+    income = pl.Series(RNG.normal(3e3, 900, ROWS).round(2))
+    frame = VISITS.with_columns(ill=income)
+    assert ic.anonymize(frame, **ASKED, keep="ward").warnings == ()
+    both = ic.anonymize(frame, k=5, sensitive=["ill", "ward"]).warnings
+    assert any("in 'ward', 'ill', taken together" in text for text in both)
 
 
 def test_several_columns_left_out_that_repeat_are_one_warning():

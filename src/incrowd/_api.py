@@ -52,6 +52,25 @@ from incrowd.veil.release import veiled
 UNSAID_K: int = OPTION["k"].default
 
 
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A table, encoded once, and all that its search is told.
+
+    Attributes
+    ----------
+    policy: what is asked.
+    method: ``"auto"``, a method's id, or a solver, its reductions set.
+    context: seed and stop of the search; its events reach the user in his units.
+    rules: of the columns whose averages are published.
+    """
+
+    table: Coded
+    policy: Policy
+    method: str | Solver
+    context: Context
+    rules: Mapping[str, Averages] = field(default_factory=dict)
+
+
 @taking(OPTIONS)
 @documented(OPTIONS)
 def anonymize(
@@ -105,24 +124,22 @@ def release_of(
     existing: Source | None = None,
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
-    stop = stop or Stop(*policy.limits)
     with telling(listener) as tell:
         if existing is None and policy.hold_back:
             raise InputError(
                 "hold_back goes with an earlier release (existing), which is not given"
             )
         if existing is None:
-            return _release_of(source, policy, tell, stop)
+            return _release_of(begun(source, policy, tell, stop, averages=True), tell)
         require_extendable(policy)
         start = begun(source, policy, tell, stop, existing)
         return extended(start.table, existing, policy, start.context)
 
 
-def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:
-    start = begun(source, policy, tell, stop, averages=True)
-    source = start.table.source
-    table, rows, units = start.table, 0, 0
-    if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
+def _release_of(start: Start, tell: Listener) -> Release:
+    policy, table, rows, units = start.policy, start.table, 0, 0
+    published = table.roles.published(table.source.columns)
+    if policy.suppress_rows and table.source.rows:  # a table without rows breaks nothing
         left = without_rows(table, policy)
         table, rows, units = left.table, left.rows, left.units
     if table.source.rows and asks_of_sensitive(policy):  # before it is taken apart
@@ -131,12 +148,11 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
     with interruptible(context.stop), watched(context.stop):
-        table, solved, known = _found(replace(start, table=table, context=context), policy)
+        table, solved, known = _found(replace(start, table=table, context=context))
     deleted, averaged = known.get("deleted"), known.get("averaged")
     units = units if deleted is None else deleted.units
     cost, bound = solved.cost + units, solved.bound + units
     in_user_units(tell, table.instance.scale)(Event(RECHECK, cost=cost, bound=bound))
-    published = table.roles.published(source.columns)
     # the order that a seed gives comes from all cells, those that a veil hides too
     order = shuffled(table, policy.order, policy.seed if "veil" not in known else None)
     if averaged is None:
@@ -149,7 +165,6 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         policy=policy,
         cost_units=cost,
         bound_units=bound,
-        status=solved.status,
         method=solved.method,
         ended=solved.ended,
         seconds=context.stop.elapsed(),
@@ -163,26 +178,9 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     return release
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """A table, encoded once, and what its search is told.
-
-    Attributes
-    ----------
-    method: ``"auto"``, a method's id, or a solver, its reductions set.
-    context: seed and stop of the search; its events reach the user in his units.
-    rules: of the columns whose averages are published.
-    """
-
-    table: Coded
-    method: str | Solver
-    context: Context
-    rules: Mapping[str, Averages] = field(default_factory=dict)
-
-
-def _found(start: Start, policy: Policy) -> tuple[Coded, Solved, dict[str, Any]]:
+def _found(start: Start) -> tuple[Coded, Solved, dict[str, Any]]:
     """Search as the policy asks; return the table, its classes, and what else is known of them."""
-    table, context = start.table, start.context
+    table, policy, method, context = start.table, start.policy, start.method, start.context
     if start.rules:
         solved, averaged = released_averages(table, policy, start.rules, context)
         return table, solved, {"averaged": averaged}
@@ -190,18 +188,17 @@ def _found(start: Start, policy: Policy) -> tuple[Coded, Solved, dict[str, Any]]
         solved, protected = released_protecting(table, policy, context)
         return table, solved, {"protected": protected}
     if not table.source.rows:
-        return table, searched(table, policy, start.method, context), {}
+        return table, searched(start), {}
     if policy.delete_rows is not None:
-        asked = policy.delete_rows, start.method, context
-        table, solved, deleted = released_deleting(table, *asked)
+        table, solved, deleted = released_deleting(table, policy.delete_rows, method, context)
         return table, solved, {"deleted": deleted}
     if policy.constant_alike:
-        table, solved = solve_alike(table, policy.k, start.method, context)
+        table, solved = solve_alike(table, policy.k, method, context)
         return table, solved, {}
     if policy.veil is not None:
         solved, veil = veiled(table, policy, context)
         return table, solved, {"veil": veil}
-    return table, searched(table, policy, start.method, context), {}
+    return table, searched(start), {}
 
 
 def begun(
@@ -234,11 +231,12 @@ def begun(
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
     method = policy.method if rules else configured(policy.method, policy.reductions)
-    return Start(table, method, Context(policy.search_seed, stop, told), rules)
+    return Start(table, policy, method, Context(policy.search_seed, stop, told), rules)
 
 
-def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:
+def searched(start: Start) -> Solved:
     """Search for a release, under the policy's constraints if it has any."""
+    table, policy, method, context = start.table, start.policy, start.method, start.context
     if policy.links_rows:
         return solve_records(table, policy.k, method, context)
     if not is_constrained(policy):

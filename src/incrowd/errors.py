@@ -214,7 +214,13 @@ class StoppedError(IncrowdError):
 
 def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
     """Return the error that an argument names a column which is not there; names may be no text."""
-    return InputError(f"{what}: no column is called {name!r}{did_you_mean(str(name), known)}")
+    unread = (
+        " (its letters came in as bytes that this locale has no letters for: set PYTHONUTF8=1)"
+        if re.search("[\udc80-\udcff]", str(name))
+        else ""
+    )
+    hint = did_you_mean(str(name), known)
+    return InputError(f"{what}: no column is called {name!r}{unread}{hint}")
 
 
 NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps

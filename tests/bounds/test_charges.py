@@ -131,7 +131,7 @@ LIKENESS = BasicBetaLikeness("0.8") & KAnonymity(2)  # of so few values whole ro
 def test_no_release_beats_the_bound(model: Model, helps: int) -> None:
     """Tests any prices with their charge, and the best ones, which prove more than before."""
     more = 0
-    for seed in range(40):
+    for seed in range(20):
         problem = table(seed, model)
         least = optimum(problem.instance, problem.model)
         if least is None:

@@ -63,7 +63,7 @@ def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypat
     """Tests the inequality group by group, and uniqueness ≤ bound ≤ optimum; without time, too."""
     seen: Counter[int] = Counter()
     raised = 0
-    for instance, rng in random_tables(21, 70, kind, (4, 9), (2, 6)):
+    for instance, rng in random_tables(21, 50, kind, (4, 9), (2, 6)):
         k = int(rng.integers(1, 5))
         if instance.rows < k:
             continue
@@ -107,7 +107,7 @@ def test_more_visits_make_no_more_groups(kind: str, pairs: None) -> None:
 def test_reports_never_promise_too_much(kind: str, pairs: None, monkeypatch) -> None:
     """Tests that told bounds rise to at most the final one, and shares to all of the work."""
     rose = 0
-    for instance, rng in random_tables(23, 40, kind, (5, 20), (2, 6)):
+    for instance, rng in random_tables(23, 20, kind, (5, 20), (2, 6)):
         monkeypatch.setattr(column_groups, "VISITS", int(rng.choice(VISITS)))
         k, told = int(rng.integers(2, 5)), []
         if instance.rows < k:
@@ -178,7 +178,7 @@ def test_no_columns_can_do_without_rare_values() -> None:
 def test_the_best_prices_of_any_table(kind: str, pairs: None) -> None:
     """Tests that tables within reach are priced whole, and others by groups."""
     parts = 0
-    for instance, rng in random_tables(26, 30, kind, (5, 9), (3, 6)):
+    for instance, rng in random_tables(26, 15, kind, (5, 9), (3, 6)):
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))
         whole = best_prices(instance, k)

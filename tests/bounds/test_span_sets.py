@@ -134,7 +134,7 @@ def test_as_good_as_prices_of_patterns() -> None:
 
 def test_few_rows_have_the_better_prices() -> None:
     """Tests that neither the engine nor ``best_prices`` proves less than spans do on few rows."""
-    instance, k = large(1, 100), 10
+    instance, k = large(1, 60), 8
     least = span_prices(instance, k, Stop()).bound(instance.counts)
     best = best_prices(instance, k)
     assert best.bound(instance.counts) >= least and not best.by_rows
@@ -161,7 +161,7 @@ def test_a_run_that_is_ended_never_promises_too_much(monkeypatch: pytest.MonkeyP
     instance = large(5, 14)
     best, bounds = optimum(instance, KAnonymity(3)), set()
     assert best is not None
-    for calls in (0, 7, 14, 28, 49, 100, 400, 1000, 10**7):
+    for calls in (0, 7, 28, 100, 1000, 10**7):
         told: list[float] = []
         left = iter(range(calls))
         with pytest.MonkeyPatch.context() as ended:

@@ -117,6 +117,9 @@ def test_what_is_refused(people: str, tmp_path: Path) -> None:
         assert SECRET not in done.output
     if not people.startswith("postgresql"):
         base = people.partition("///")[2]
+        other = output(people, "PEOPLE")  # the same table: --replace would lose the original
+        done = incrowd("anonymize", whole, "-o", other, "--replace", *ROLES)
+        assert done.exit_code == 2 and "is the input itself" in done.output
         done = incrowd("anonymize", whole, "-o", base, *ROLES)
         assert done.exit_code == 2 and "is the input itself" in done.output
     assert "release" not in read_names(people)

@@ -9,7 +9,15 @@ import pytest
 
 from incrowd.checker.hockey import MOST, below_exponential, require_delta
 from incrowd.checker.rejection import RejectedError
-from incrowd.codebooks.delta import Asked, delta_of, exact_delta, falling, least_k, rising
+from incrowd.codebooks.delta import (
+    Asked,
+    delta_of,
+    exact_delta,
+    falling,
+    least_k,
+    of_delta,
+    rising,
+)
 from incrowd.errors import InputError
 
 
@@ -151,3 +159,17 @@ def test_below_exponential():
         found = below_exponential(epsilon)
         more = sum(epsilon**i / factorial(i) for i in range(120))
         assert 0 < more - found < Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize(("sample", "warned"), [("0.5", 0), ("0.99", 1), ("0.999", 2)])
+def test_what_nobody_can_recompute_is_said_when_it_is_made(sample: str, warned: int):
+    """Tests samples near 1: the checker refuses δ at once, and the maker is told before."""
+    asked, delta = Asked.of(20, sample, 1), delta_of(20, sample, 1)
+    found = of_delta(asked, delta)
+    assert len(found) == warned
+    assert sum("verify --patterns will refuse" in one for one in found) == (warned == 2)
+    if warned < 2:
+        require_delta(20, asked.sample, asked.epsilon, Fraction(str(delta)))
+        return
+    with pytest.raises(RejectedError, match="cannot be recomputed"):
+        require_delta(20, asked.sample, asked.epsilon, Fraction(str(delta)))

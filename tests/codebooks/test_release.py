@@ -93,7 +93,7 @@ def test_no_sample_tells_more_than_delta(k: int, share: Fraction):
     factor = Fraction(exact_e(epsilon))
     delta = Fraction(exact_delta(Asked(k, share, epsilon)))
     worst = Fraction(0)
-    for seed in range(4):
+    for seed in range(2):
         frame = people(7, seed).drop("name")
         alike = pl.concat([frame[:2], *[frame[2:3]] * (k + 1)])
         for table in (frame, alike):
@@ -348,3 +348,19 @@ def test_names_that_polars_reads_otherwise(tmp_path):
         cli, ["codebook", "make", str(tmp_path / "t.parquet"), "-o", str(tmp_path / "p.csv")]
     )
     assert made.exit_code == 0 and (tmp_path / "p.csv").read_text().startswith('"",*,^a$\n')
+
+
+def test_the_maker_is_told_of_a_statement_that_verify_refuses(tmp_path):
+    """Tests the release's warnings, those of the command line, and what verify says."""
+    people(40).write_csv(tmp_path / "in.csv")
+    PATTERNS.write_csv(tmp_path / "p.csv")
+    out, said = tmp_path / "out.csv", tmp_path / "s.json"
+    words = ["codebook", "apply", tmp_path / "in.csv", "-o", out, "--patterns", tmp_path / "p.csv"]
+    words += ["--sample", "0.999", "-k", "20", "--id", "name", "--keep", "ill", "--statement", said]
+    done = CliRunner().invoke(cli, [*map(str, words), "--hierarchy", "age=interval:10"])
+    assert done.exit_code == 0 and "verify --patterns will refuse" in done.stderr
+    words = ["verify", out, "--patterns", tmp_path / "p.csv", "--statement", said]
+    done = CliRunner().invoke(cli, [*map(str, words)])
+    assert done.exit_code == 1 and "cannot be recomputed" in done.stderr
+    done = CliRunner().invoke(cli, ["codebook", "delta", "-k", "20", "--sample", "0.999"])
+    assert "verify --patterns will refuse" in done.stderr

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -21,6 +22,7 @@ from incrowd.tables.database import (
     BATCH,
     _in_order,
     read_database,
+    require_free,
     write_database,
 )
 from incrowd.tables.place import PASSWORD, Place
@@ -271,3 +273,35 @@ def test_nothing_is_left_of_a_table_that_was_replaced(driver, tmp_path):
     write_database(from_native(pl.DataFrame({"a": ["later"] * 5})), address, replace=True)
     assert b"later" in file.read_bytes()
     assert b"earlier" not in file.read_bytes()
+
+
+def test_tables_of_one_name_in_several_schemas(tmp_path: Path) -> None:
+    """Tests that DuckDB's tables are looked for where they are read and written."""
+    address = f"duckdb:///{tmp_path}/t.duckdb"
+    write_database(visits(), f"{address}/first")
+    with duckdb.connect(f"{tmp_path}/t.duckdb") as connection:
+        connection.execute("CREATE SCHEMA h")
+        connection.execute("CREATE TABLE h.release AS SELECT * FROM first LIMIT 2")
+    with pytest.raises(InputError, match="no table is called 'release'; known: 'first'"):
+        read_database(f"{address}/release")
+    require_free(f"{address}/release")
+    write_database(visits(), f"{address}/release")
+    assert [read_database(f"{address}/{name}release").rows for name in ("", "main.", "h.")] == [
+        6,
+        6,
+        2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "same", "other"),
+    [
+        ("sqlite", ["visits", "VISITS", "main.visits", "Main.Visits"], "visit"),
+        ("duckdb", ["visits", "VISITS", "main.visits", "Main.Visits"], "h.visits"),
+        ("postgresql", ["visits", "public.visits"], "Visits"),
+    ],
+)
+def test_names_of_one_table(kind: str, same: list[str], other: str) -> None:
+    """Tests what --replace must not write over: the input by another name was lost."""
+    keys = {Place.of_table(f"{kind}:///t.db/{name}").key for name in same}
+    assert len(keys) == 1 and Place.of_table(f"{kind}:///t.db/{other}").key not in keys

@@ -115,9 +115,11 @@ def test_pandas_notes_stay_behind():
     """Tests that what ``attrs`` says of the original is not in the release, nor lost there."""
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     frame.attrs["people"] = ["Ada", "Ben"]
+    frame.columns.name = "Ada"
     for order in (None, np.array([1, 0])):
-        assert from_native(frame).edited(Edit(("a", "b"), {}, order)).native().attrs == {}
-    assert frame.attrs == {"people": ["Ada", "Ben"]}
+        found = from_native(frame).edited(Edit(("a", "b"), {}, order)).native()
+        assert found.attrs == {} and found.columns.name is None
+    assert frame.attrs == {"people": ["Ada", "Ben"]} and frame.columns.name == "Ada"
 
 
 def test_pandas_missing_values_are_one():

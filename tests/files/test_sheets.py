@@ -1,5 +1,7 @@
 """Tests of workbooks: Excel's and OpenDocument's."""
 
+import errno
+import gc
 import io
 from datetime import date, datetime
 from pathlib import Path
@@ -235,3 +237,16 @@ def test_hidden_rows_and_columns_of_open_documents_are_refused(how: str) -> None
     book.write(data := io.BytesIO())
     with pytest.raises(InputError, match="row 3 of the sheet is hidden"):
         read_sheet(data.getvalue(), "t", "ods")
+
+
+@pytest.mark.parametrize("form", ["xlsx", "ods"])
+def test_a_full_disk_leaves_nothing_open(form):
+    """Tests that no half archive complains when it goes, which warnings as errors would show."""
+
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_sheet(pl.DataFrame({"a": ["x"] * 200}), form, Full())
+    gc.collect()

@@ -4,6 +4,7 @@ import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -52,6 +53,33 @@ def test_hostile_names_and_cells():
     card = release._repr_html_()
     Reader(card)
     assert "alert" not in card
+
+
+def test_the_card_of_a_notebook_counts_warnings():
+    """Tests that what print says is on the card, too, and nothing where there is none."""
+    frame = pl.DataFrame(
+        {"name": [f"N{i // 2}" for i in range(8)], "a": [i // 2 for i in range(8)]}
+    )
+    warned = ic.anonymize(frame, 2, id="name")
+    assert len(warned.warnings) == 1 and "1, in .warnings" in warned._repr_html_()
+    assert "warnings" not in ic.anonymize(frame.drop("name"), 2)._repr_html_()
+
+
+@pytest.mark.parametrize("make", ["measure", "attack"])
+def test_figures_in_a_notebook_are_tables(make, monkeypatch):
+    """Tests what Jupyter asks a value for: the lines that print shows, not fields in a row."""
+    release = ic.anonymize(pl.DataFrame({"a": [1, 1, 2, 2], "b": list("xyxy")}), 2)
+    if make == "measure":
+        shown = ic.measure(release.data, qi=["a", "b"])
+    else:
+        shown = ic.attack(release, attacks="marketer")
+    told = []
+    plain = str(shown)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown._repr_pretty_(SimpleNamespace(text=told.append), False)
+    assert told == [plain] and len(plain) > 100 and "\x1b" not in plain
+    assert str(shown) == plain  # it was empty, and rich showed the tables by itself
 
 
 @settings(max_examples=4)

@@ -6,6 +6,7 @@ pages follow.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -64,89 +65,59 @@ class Attack:
     of_rows: bool = False
 
 
+LINKAGE = partial(Attack, family="linkage")
+INFERENCE = partial(Attack, family="inference", secret=True)
+GUESS = partial(INFERENCE, knows=EVERYBODY, against=STRANGERS, people=True, one_row=True)
+"""What a person's class tells of a sensitive column."""
+
 ATTACKS = (
-    Attack(
+    LINKAGE(
         name="prosecutor",
-        family="linkage",
         knows=EVERYBODY,
         against=BY_LOT,
         run=linkage.prosecutor,
         run_of_people=linkage_people.prosecutor,
     ),
-    Attack(
+    LINKAGE(
         name="journalist",
-        family="linkage",
         knows="a register of people with all quasi-identifiers: those of the table and, where "
         "other people are given, those",
         against="a person of the register taken by lot",
         run=linkage.journalist,
         run_of_people=linkage_people.journalist,
     ),
-    Attack(
+    LINKAGE(
         name="marketer",
-        family="linkage",
         knows="the class of everybody in the table",
         against=BY_LOT,
         run=linkage.marketer,
         run_of_people=linkage_people.marketer,
     ),
-    Attack(
+    LINKAGE(
         name="cheapest-class",
-        family="linkage",
         knows=EVERYBODY + ", and that the method changes little",
         against="any released row that fits the person",
         run=linkage.cheapest_class,
         run_of_people=linkage_people.cheapest_class,
         whose=True,
     ),
-    Attack(
-        name="homogeneity",
-        family="inference",
-        knows=EVERYBODY,
-        against=STRANGERS,
-        run=inference.homogeneity,
-        one_row=True,
-        people=True,
-        secret=True,
-    ),
-    Attack(
-        name="skewness",
-        family="inference",
-        knows=EVERYBODY,
-        against=STRANGERS,
-        run=inference.skewness,
-        one_row=True,
-        people=True,
-        secret=True,
-    ),
-    Attack(
-        name="best-guess",
-        family="inference",
-        knows=EVERYBODY,
-        against=STRANGERS,
-        run=inference.inference,
-        one_row=True,
-        people=True,
-        secret=True,
-    ),
-    Attack(
+    GUESS(name="homogeneity", run=inference.homogeneity),
+    GUESS(name="skewness", run=inference.skewness),
+    GUESS(name="best-guess", run=inference.inference),
+    INFERENCE(
         name="minimality",
-        family="inference",
         knows=CLASSES + ", and that the method splits what it may",
         against="the commonest value of the class",
         run=minimality,
         of_rows=True,
-        secret=True,
         whose=True,
     ),
-    Attack(
+    INFERENCE(
         name="de-finetti",
-        family="inference",
         knows=CLASSES,
         against=STRANGERS,
         run=de_finetti,
         people=True,
-        secret=True,
         whose=True,
     ),
     Attack(

@@ -123,11 +123,13 @@ class Findings:
     ----------
     found: one entry for each attack, for each sensitive column where it guesses one.
     notes: what a reader of the figures should know.
+    advice: what helps against the attacks that did better than chance.
     seed: of all randomness.
     """
 
     found: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     seed: int = 0
 
     def __iter__(self) -> Iterator[Finding]:
@@ -155,11 +157,16 @@ class Findings:
         return {
             "attacks": [one.record() for one in self.found],
             "notes": list(self.notes),
+            "advice": list(self.advice),
             "seed": self.seed,
         }
 
     def __str__(self) -> str:
         return as_text(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the tables in a notebook, where the last value of a cell is shown by itself."""
+        printer.text(str(self))
 
 
 def as_text(found: Findings, width: int = 100) -> str:
@@ -171,16 +178,15 @@ def as_tables(found: Findings) -> Group:
     """Return a table of figures, and a sentence for each attack."""
     asked = any(one.required is not None for one in found)
     heads = ["attack", "tries", "right", "control", "risk", "95 % interval"]
-    made = grid("", heads + (["limit"] if asked else []))
-    made.title = None
+    made = grid(heads + (["limit"] if asked else []))
     for one in found:
         attack = one.outcome.attack
         cells = [f"{attack.tries:,}", percent(attack), percent(one.outcome.control)]
         cells += [figure(one.risk), f"{figure(one.low)} to {figure(one.high)}"]
         made.add_row(named(title(one)), *cells, *([limit(one)] if asked else []))
     sentences = [Text.assemble((f"{title(one)}: ", "bold"), one.outcome.says) for one in found]
-    notes = [Text(note) for note in found.notes]
-    return Group(made, *sentences, *([Text(""), *notes] if notes else []))
+    notes = [Text(note) for lines in (found.notes, found.advice) for note in ("", *lines) if lines]
+    return Group(made, *sentences, *notes)
 
 
 def title(one: Finding) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.attacks.advice import advised
 from incrowd.attacks.catalog import Attack, chosen
 from incrowd.attacks.findings import Finding, Findings
 from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
@@ -162,7 +163,8 @@ def attacked(
         for number, column in enumerate(roles.sensitive if one.secret else (None,)):
             known = single[id(scene)] if one.one_row else scene
             found.append(finding(one, known, number, column, scene is not plain, limits, seed))
-    return Findings(found=tuple(found), notes=tuple(notes), seed=seed)
+    advice = advised(found, {one.name: one.family for one in wanted})
+    return Findings(found=tuple(found), notes=tuple(notes), advice=advice, seed=seed)
 
 
 def one_row_each(scene: Scene, seed: int) -> Scene:

@@ -12,7 +12,7 @@ from incrowd.averages.bound import prices_of
 from incrowd.averages.catalog import METHODS, Averaging, averaging, chosen
 from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
-from incrowd.driver.solve import Solved, Status, require_enough
+from incrowd.driver.solve import Solved, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.hierarchy.averages import SERVED_COSTS, Averages
@@ -150,7 +150,7 @@ def released(
     classes, prices, exact = np.zeros(rows, np.int64), np.zeros(rows, np.int64), Fraction(0)
     names, count = set(), 0
     scale = table.instance.scale
-    strata = strata_of(axes, rows) if rows else []
+    strata = strata_of(axes, table.copy_of_row) if rows else []
     require_large(axes, strata, policy.k)
     for stratum in strata:
         points = points_of(axes, stratum, policy.k)
@@ -201,9 +201,8 @@ def solved(
     of_copy = np.zeros(table.instance.rows, np.int64)
     of_copy[table.copy_of_row] = averaged.classes
     solution = Solution.of(table.instance, of_copy)
-    status: Status = "optimal" if bound == cost else "feasible"
     ended = context.stop.why() if context.stop.now() else "finished"
-    return Solved(solution, cost, bound, status, method or "auto", ended)
+    return Solved(solution, cost, bound, method or "auto", ended)
 
 
 def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:

@@ -41,12 +41,16 @@ class Points:
         return len(self.rows)
 
 
-def strata_of(axes: Sequence[Axis], rows: int) -> list[Ints]:
-    """Return the rows of each stratum: those in which the same cells are missing, alike."""
+def strata_of(axes: Sequence[Axis], place: Ints) -> list[Ints]:
+    """Return the rows of each stratum: those in which the same cells are missing, alike.
+
+    They stand by ``place``, each row's: in the order of the table, methods would tell it.
+    """
     pattern = np.column_stack([axis.missing for axis in axes])
     _, which = np.unique(pattern, axis=0, return_inverse=True)
-    number = which.ravel()
-    return [np.flatnonzero(number == one) for one in range(int(number.max(initial=-1)) + 1)]
+    order = np.argsort(place)
+    number = which.ravel()[order]
+    return [order[np.flatnonzero(number == one)] for one in range(int(number.max(initial=-1)) + 1)]
 
 
 def points_of(axes: Sequence[Axis], rows: Ints, k: int) -> Points:

@@ -22,7 +22,7 @@ few, they are listed, and the dearest copies in the proportions of each make the
 from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE
-from incrowd.bounds.top_copies import fill_top_copies, sort_pieces
+from incrowd.bounds.top_copies import sort_pieces
 from incrowd.kernels.jit import inner_kernel
 
 SLOPES = 9  # slopes tried for one size of class, at most
@@ -272,18 +272,7 @@ def best_size(
 
 
 @inner_kernel
-def variation(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
-) -> Any:
+def variation(start: Any, data: Any, enough: float, pad: Any) -> Any:
     """Return (dearest mean within total variation t, number of weights).
 
     ``data`` = k, t, number of sizes, q…, for each size where its histograms stand and how many they
@@ -292,7 +281,6 @@ def variation(
     """
     t = data[1]
     quota = data[3 : 3 + start.size - 1]
-    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     mean, out, slope = relaxed_mean(data[0], t, quota, start, pad)
     if data[2] == 0 or mean <= enough:
         return mean, out

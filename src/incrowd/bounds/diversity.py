@@ -1,7 +1,8 @@
 """The dearest mean price that a class of a diversity model can have among the rows of a pattern.
 
 Write u for the rows' prices and C for a lawful class of n ≥ K rows, all of which match p.  Each
-kernel returns μ ≥ (Σ over C of u)/n for all such C, with the weights that attain it.
+kernel returns μ ≥ (Σ over C of u)/n for all such C, with the weights that attain it; the dearest
+copies of each value are listed before (``fill_top_copies``).
 
 Caps (frequency diversity, (α,k)-anonymity, likeness, disclosure; as a relaxation entropy and
 recursive diversity).  The law says lowᵥ·n ≤ h(v) ≤ capᵥ·n.
@@ -21,7 +22,7 @@ then everything above the mean, which rises until nothing is left above it.
 from math import floor
 from typing import Any
 
-from incrowd.bounds.top_copies import LOOKS, fill_top_copies
+from incrowd.bounds.top_copies import LOOKS
 from incrowd.kernels.jit import inner_kernel
 
 IMPOSSIBLE = -1e300
@@ -117,18 +118,7 @@ def capped_from(at: int, start: Any, data: Any, pad: Any) -> Any:
 
 
 @inner_kernel
-def capped(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
-) -> Any:
+def capped(start: Any, data: Any, enough: float, pad: Any) -> Any:
     """Return (dearest mean under caps, number of weights).
 
     ``data`` = number of sizes, whether the first is a relaxation of all others, number of values
@@ -136,7 +126,6 @@ def capped(
     ``enough`` is answer enough.
     """
     step = 1 + 2 * (start.size - 1)
-    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     sizes = int(data[0])
     first = 0
     if data[1] > 0:
@@ -160,21 +149,11 @@ def capped(
 
 @inner_kernel
 def distinct(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
+    rows: Any, begin: int, end: int, u: Any, counts: Any, start: Any, data: Any, pad: Any
 ) -> Any:
     """Return (dearest mean with l values and k rows, number of weights); ``data`` = l, k."""
     l = int(data[0])  # noqa: E741
     k = int(data[1])
-    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     held = pad.state[0]
     if held < l:
         return IMPOSSIBLE, 0

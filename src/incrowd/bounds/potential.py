@@ -13,18 +13,16 @@ Mⱼ the dearest price of value j.
 from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
-from incrowd.bounds.top_copies import fill_top_copies
 from incrowd.kernels.jit import inner_kernel
 
 
 @inner_kernel
-def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any, at: int) -> Any:
-    """Fill the plan at ``at``: the best value j for each i; return (q·g, cost of the plan)."""
+def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any) -> Any:
+    """Return (q·g, cost of the plan) where each value goes to its best one."""
     worth = 0.0
     cost = 0.0
     for i in range(values):
         if quota[i] <= 0:
-            pad.plan[at + i] = -1
             continue
         best = IMPOSSIBLE
         best_j = -1
@@ -34,7 +32,6 @@ def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: A
             if g > best or (g == best and distance[i * values + j] < distance[i * values + best_j]):
                 best = g
                 best_j = j
-        pad.plan[at + i] = best_j
         worth += quota[i] * best
         cost += quota[i] * distance[i * values + best_j]
     return worth, cost
@@ -43,7 +40,7 @@ def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: A
 @inner_kernel
 def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> float:
     """Return the λ ≥ 0 that minimises q·g + λt, or −1 when no class comes within t."""
-    worth0, cost0 = potential_value(0.0, quota, distance, values, pad, 0)
+    worth0, cost0 = potential_value(0.0, quota, distance, values, pad)
     if cost0 <= t:
         return 0.0
     spread = 1.0
@@ -51,7 +48,7 @@ def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> fl
         for y in range(pad.state[0]):
             spread = max(spread, pad.mass[pad.present[x]] - pad.mass[pad.present[y]])
     high = 1e6 * spread
-    worth1, cost1 = potential_value(high, quota, distance, values, pad, 0)
+    worth1, cost1 = potential_value(high, quota, distance, values, pad)
     if cost1 > t + 1e-5:  # the plan may be this far from the cheapest one
         return -1.0
     low = 0.0
@@ -62,7 +59,7 @@ def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> fl
         if cost0 - cost1 < 1e-12:
             break
         slope = (line0 - line1) / (cost0 - cost1)
-        worth, cost = potential_value(slope, quota, distance, values, pad, 0)
+        worth, cost = potential_value(slope, quota, distance, values, pad)
         if worth <= line0 - slope * cost0 + 1e-10 * spread:
             break
         if cost > t:
@@ -82,7 +79,6 @@ def potential(
     value: Any,
     start: Any,
     data: Any,
-    enough: float,
     pad: Any,
 ) -> Any:
     """Return (dearest mean within distance t of the table, number of weights).
@@ -94,7 +90,6 @@ def potential(
     t = data[1]
     quota = data[2 : 2 + values]
     distance = data[2 + values :]
-    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     if pad.state[0] == 0:
         return IMPOSSIBLE, 0
     for x in range(pad.state[0]):

@@ -14,7 +14,7 @@ from incrowd.bounds.closeness import variation
 from incrowd.bounds.diversity import capped, distinct
 from incrowd.bounds.potential import potential
 from incrowd.bounds.ranked import ranked
-from incrowd.bounds.top_copies import Pad, new_pad
+from incrowd.bounds.top_copies import Pad, fill_top_copies, new_pad
 from incrowd.bounds.whole import whole
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
@@ -119,10 +119,12 @@ def answer(
     start = pr.start[pr.start_first[o] : pr.start_first[o + 1]]
     value = pr.value[pr.attribute[o]]
     kind = pr.kind[o]
+    if kind != WHOLE:
+        fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     if kind == CAPPED:
-        return capped(rows, begin, end, u, counts, value, start, data, enough, pad)
+        return capped(start, data, enough, pad)
     if kind == DISTINCT:
-        return distinct(rows, begin, end, u, counts, value, start, data, enough, pad)
+        return distinct(rows, begin, end, u, counts, start, data, pad)
     return rare_answer(pr.rare, kind, rows, begin, end, u, counts, value, start, data, enough, pad)
 
 
@@ -135,12 +137,12 @@ def rare_answer(
     if rare is None:
         return 1e300, 0  # nobody asks; it would prove nothing
     if kind == VARIATION:
-        return variation(rows, begin, end, u, counts, value, start, data, enough, pad)
+        return variation(start, data, enough, pad)
     if kind == RANKED:
-        return ranked(rows, begin, end, u, counts, value, start, data, enough, pad)
+        return ranked(start, data, enough, pad)
     if kind == WHOLE:
         return whole(rows, begin, end, u, counts, data, pad)
-    return potential(rows, begin, end, u, counts, value, start, data, enough, pad)
+    return potential(rows, begin, end, u, counts, value, start, data, pad)
 
 
 @lean_kernel

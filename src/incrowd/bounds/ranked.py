@@ -13,7 +13,7 @@ from math import floor
 from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE
-from incrowd.bounds.top_copies import LOOKS, fill_top_copies
+from incrowd.bounds.top_copies import LOOKS
 from incrowd.kernels.jit import inner_kernel
 
 CLOSED = -2e300
@@ -106,24 +106,12 @@ def ranked_from(at: int, start: Any, data: Any, pad: Any) -> Any:
 
 
 @inner_kernel
-def ranked(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
-) -> Any:
+def ranked(start: Any, data: Any, enough: float, pad: Any) -> Any:
     """Return (dearest mean under bounds on the largest counts, number of weights).
 
     ``data`` = number of cases, then per case: the size, the number of tops, the tops; the first
     case is a relaxation of all others.  Where it does not exceed ``enough`` it is answer enough.
     """
-    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     mean, out = ranked_from(1, start, data, pad)
     if mean == IMPOSSIBLE or mean <= enough:
         return mean, out

@@ -22,9 +22,7 @@ def require_delta(k: int, share: Fraction, epsilon: Fraction, claimed: Fraction)
     """Reject a claimed δ that some number of rows exceeds."""
     require(k >= 1 and 0 < share < 1 and epsilon > 0, "k, sample or epsilon is out of range")
     require(0 < claimed <= 1, "delta is out of range")
-    require(k <= MOST, BEYOND)
-    small = epsilon <= STEEPEST and share.denominator < FINEST
-    require(small, "delta cannot be recomputed for such a sample or epsilon")
+    require_reach(k, share, epsilon, claimed)
     factor = below_exponential(epsilon)
     part, whole = share.numerator, share.denominator
     n = k - 1
@@ -40,6 +38,21 @@ def require_delta(k: int, share: Fraction, epsilon: Fraction, claimed: Fraction)
         holds = found / whole ** (n + 1) <= claimed
         require(holds, f"delta is more than claimed: {n:,} rows of a pattern, and one more")
         few, n = more, n + 1
+
+
+def require_reach(k: int, share: Fraction, epsilon: Fraction, claimed: Fraction) -> None:
+    """Reject a claim for which the definition would have to be computed too far, at once.
+
+    It goes on to where Chernoff's bound speaks of the rest; near a sample of 1 that is far away.
+    """
+    require(k <= MOST, BEYOND)
+    small = epsilon <= STEEPEST and share.denominator < FINEST
+    require(small, "delta cannot be recomputed for such a sample or epsilon")
+    factor, left, n = below_exponential(epsilon), MOST_BITS, k - 1
+    while not none_later(k, n, share, factor, claimed, Fraction(0)):
+        left -= n * n * share.denominator.bit_length()
+        require(n < MOST and left >= 0, BEYOND)
+        n += 1
 
 
 def seen(weights: list[int], k: int) -> list[int]:

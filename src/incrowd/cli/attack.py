@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, print_tables, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 
@@ -61,6 +61,7 @@ def attack(
     table; its risk is (right − control)/(1 − control), with a 95 % interval.
     """
     from incrowd.attacks.catalog import chosen
+    from incrowd.attacks.findings import as_tables
     from incrowd.attacks.front import attacked, tables_of
 
     if [release, original, people, other].count("-") > 1:
@@ -81,7 +82,7 @@ def attack(
     if as_json:
         print_json(found.record())
     else:
-        show(found)
+        print_tables(found, as_tables)
     for one in found.failed:
         column = "" if one.column is None else f" ({one.column})"
         upper = "has no upper limit" if one.high is None else f"may be as high as {one.high:.3f}"
@@ -109,17 +110,3 @@ def limits_of(given: Sequence[str]) -> dict[str, float]:
                 f"--require {text!r}: expected an attack and a risk, such as marketer=0.1"
             ) from None
     return limits
-
-
-def show(found: Any) -> None:
-    """Print the findings for people on standard output."""
-    import sys
-
-    from rich.console import Console
-
-    from incrowd.attacks.findings import as_tables
-
-    if sys.stdout.isatty():
-        Console(highlight=False).print(as_tables(found))
-    else:
-        click.echo(str(found))

@@ -195,11 +195,11 @@ def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
 
     if (k is None) == (delta is None):
         raise InputError("give either -k or --delta")
-    click.echo(
-        codebooks.delta_of(k, sample, epsilon)
-        if k is not None
-        else codebooks.least_k(sample, epsilon, delta)
-    )
+    found = codebooks.least_k(sample, epsilon, delta) if k is None else k
+    known = codebooks.delta_of(found, sample, epsilon)
+    click.echo(known if delta is None else found)
+    for warning in codebooks.of_delta(codebooks.Asked.of(found, sample, epsilon), known):
+        say(f"incrowd: warning: {warning}")
 
 
 def verified(

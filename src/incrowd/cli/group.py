@@ -1,6 +1,7 @@
 """The command group: commands by name, loaded when they are called; errors as one line."""
 
 import contextlib
+import errno
 import gc
 import importlib
 import importlib.util
@@ -181,6 +182,11 @@ def plainly(error: OSError) -> str:
     """Return what the system says of a file, as other messages say it."""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename}: no such file"
+    if error.errno == errno.ENOSPC and not error.filename:
+        return (
+            "the disk is full: there was no room for what is printed, or for a temporary file; "
+            "make room, and run again"
+        )
     return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
 
 

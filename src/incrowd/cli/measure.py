@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, print_tables, say
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
 from incrowd.policy.table import OPTIONS
@@ -92,13 +92,14 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
     and nothing else, and so does *. Printed figures are rounded to the safe side.
     """
+    from incrowd.measures.figures import as_tables
     from incrowd.measures.of_table import measure as measured
 
     found = measured(**arguments(table, given))
     if as_json:
         print_json(found.record())
     else:
-        show(found)
+        print_tables(found, as_tables)
     if require_k is not None and found.k < require_k:
         people = (
             counted(found.k, "row")
@@ -188,17 +189,3 @@ def whole_numbers(option: str, text: str) -> list[int]:
         return [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
         raise InputError(f"{option}: expected whole numbers such as 2,3, not {text!r}") from None
-
-
-def show(found: Any) -> None:
-    """Print tables for people on standard output."""
-    import sys
-
-    from rich.console import Console
-
-    from incrowd.measures.figures import as_tables
-
-    if sys.stdout.isatty():
-        Console(highlight=False).print(as_tables(found))
-    else:
-        click.echo(str(found))

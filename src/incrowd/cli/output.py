@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -24,6 +25,16 @@ def print_json(record: dict[str, Any]) -> None:
     except UnicodeEncodeError:
         text = json.dumps(record)
     click.echo(text)
+
+
+def print_tables(found: Any, as_tables: Callable[[Any], Any]) -> None:
+    """Print figures for people on standard output: as tables on a terminal, else as plain text."""
+    from rich.console import Console
+
+    if sys.stdout.isatty():
+        Console(highlight=False).print(as_tables(found))
+    else:
+        click.echo(str(found))
 
 
 def say(message: str, quiet: bool = False) -> None:

@@ -18,20 +18,24 @@ from typing import TYPE_CHECKING
 from incrowd.run.late import importer
 
 if TYPE_CHECKING:
+    from incrowd.codebooks.delta import Asked as Asked
     from incrowd.codebooks.delta import delta_of as delta_of
     from incrowd.codebooks.delta import least_k as least_k
+    from incrowd.codebooks.delta import of_delta as of_delta
     from incrowd.codebooks.patterns import Patterns as Patterns
     from incrowd.codebooks.patterns import made_of as made_of
     from incrowd.codebooks.release import CodebookRelease as CodebookRelease
     from incrowd.codebooks.release import codebook as codebook
 
 _HOME = {
+    "Asked": "incrowd.codebooks.delta",
     "CodebookRelease": "incrowd.codebooks.release",
     "Patterns": "incrowd.codebooks.patterns",
     "codebook": "incrowd.codebooks.release",
     "delta_of": "incrowd.codebooks.delta",
     "least_k": "incrowd.codebooks.delta",
     "made_of": "incrowd.codebooks.patterns",
+    "of_delta": "incrowd.codebooks.delta",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

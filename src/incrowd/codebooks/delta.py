@@ -28,6 +28,8 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+from incrowd.checker.hockey import require_reach
+from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError
 
 DIGITS = 120
@@ -35,6 +37,7 @@ SLACK = Decimal(10) ** -80  # sums of less than 10^7 terms below 1, each right t
 MOST_STEPS = 2_000_000
 MOST_EPSILON = 100
 LEAST_DELTA = Fraction(1, 10**60)
+LARGEST_DELTA = 0.5  # beyond it a warning says that nobody is protected
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,24 @@ def delta_of(k: int, sample: Any, epsilon: Any) -> float:
     with localcontext() as context:
         context.prec, context.rounding = 6, ROUND_CEILING
         return float(+found)
+
+
+def of_delta(asked: Asked, delta: float) -> list[str]:
+    """Warn of a δ with which hardly anybody is protected, and of one that nobody can recompute."""
+    found = []
+    if delta > LARGEST_DELTA:
+        found.append(
+            f"δ is {delta:g}: with this probability somebody may be disclosed, so next to nothing "
+            "is promised; take a smaller sample, or a larger k or ε"
+        )
+    try:
+        require_reach(asked.k, asked.sample, asked.epsilon, Fraction(str(delta)))
+    except RejectedError as no:
+        found.append(
+            f"incrowd verify --patterns will refuse the statement, for {no.reason}; take a smaller "
+            "sample, a smaller k, or a larger ε, so that others can check it"
+        )
+    return found
 
 
 def least_k(sample: Any, epsilon: Any, delta: Any) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.codebooks.delta import Asked, delta_of
+from incrowd.codebooks.delta import Asked, delta_of, of_delta
 from incrowd.codebooks.patterns import NONE, Patterns
 from incrowd.codebooks.statement import statement
 from incrowd.errors import InputError, VerificationError
@@ -189,7 +189,7 @@ def codebook(
         smallest_class=int(sizes.min(initial=len(shown))),
         changed=changed,
         stars=sum(int((texts[name] == star).sum()) for name in known.columns),
-        warnings=tuple(_repeated(source, roles.id)),
+        warnings=(*of_delta(asked, delta), *_repeated(source, roles.id)),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from incrowd.combinations.bound import Least, clusters, least
 from incrowd.combinations.cells import Cells, Crowd, Levels
 from incrowd.combinations.search import improved, raised
-from incrowd.driver.solve import Solved, Status, solve
+from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.hierarchy.family import trees_of
@@ -72,10 +72,9 @@ def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Pr
     cost = int(cells.costs(level).sum())
     if not cells.lawful(level) or solution.cost != cost or bound > cost:
         raise VerificationError("the search over combinations made a release that is not lawful")
-    status: Status = "optimal" if cost == bound else "feasible"
-    cut = context.stop.now() and status != "optimal"
+    cut = context.stop.now() and bound < cost
     ended = context.stop.why() if cut else "finished"
-    solved = Solved(solution, cost, bound, status, ID, ended, known.prices)
+    solved = Solved(solution, cost, bound, ID, ended, known.prices)
     return solved, Protected(asked, known)
 
 

@@ -229,10 +229,8 @@ class Search:
         """Return the best release within the caps, or say why there is none."""
         if self.best is None:
             raise self.refusal()
-        bound, cost = min(self.bound, self.best.cost), self.best.cost
-        ended = self.ended(bound == cost)
-        status = "optimal" if bound == cost else "feasible"
-        return replace(self.best, bound=bound, status=status, ended=ended)
+        found = replace(self.best, bound=min(self.bound, self.best.cost))
+        return replace(found, ended=self.ended(found.status == "optimal"))
 
     def ended(self, optimal: bool) -> str:
         """Say why the search ended."""

@@ -59,7 +59,6 @@ def solve_with(
         solution,
         cost,
         own,
-        "optimal" if own == cost else "feasible",
         solved[-1].method,
         min((found.ended for found in solved), key=ENDINGS.index),
     )
@@ -114,8 +113,7 @@ def solve_part(part: Problem, method: str | Solver, context: Context) -> Solved:
             pass
     one = Solution(instance, np.zeros(instance.rows, np.int64))
     name = method if isinstance(method, str) else method.id
-    status = "optimal" if one.cost == 0 else "feasible"
-    return Solved(one, one.cost, 0, status, name, context.stop.why())
+    return Solved(one, one.cost, 0, name, context.stop.why())
 
 
 def added(context: Context, cost: int, bound: int) -> Callable[[Event], None]:

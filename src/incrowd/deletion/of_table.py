@@ -76,14 +76,13 @@ def released(
 ) -> tuple[Coded, Solved, Deleted]:
     """Return the table without the deleted rows, its solution, and what was deleted."""
     table, deletion = deletion_of(table, text)
-    found, cost = solve_deleting(table.problem, deletion, method, context)
+    found, _ = solve_deleting(table.problem, deletion, method, context)
     kept = found.kept[table.copy_of_row]
     gone = np.flatnonzero(~kept)
     deleted = Deleted(table, gone, deletion, found.prices, found.bound)
     rest, solution = _rest(table, found, kept)
-    status = "optimal" if found.bound == cost else "feasible"
     bound = found.bound - deleted.units
-    solved = Solved(solution, solution.cost, bound, status, found.method, found.ended)
+    solved = Solved(solution, solution.cost, bound, found.method, found.ended)
     return rest, solved, deleted
 
 

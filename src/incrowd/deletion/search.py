@@ -110,7 +110,7 @@ def dealt(
     """Anneal with deleted rows as a pattern; int64, shape (rows,): classes, no row too many."""
     instance, k = problem.instance, problem.smallest_class
     progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
-    search = Search(Engine().means(), instance, k, progress)
+    search = Search(Engine(), instance, k, progress)
     search.price = np.minimum(prices.price / prices.quantum, worth)
     context.tell("candidates")
     candidates = candidates_with(instance, search.emission(), worth)

@@ -1,7 +1,6 @@
 """The one driver: choose a solver, run it, re-check what it returns, say what is known."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -25,9 +24,7 @@ from incrowd.solvers.catalog import by_id
 from incrowd.solvers.exact.submultisets import work
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.portfolio import two_anonymous
-from incrowd.text.units import counted, gap_of
-
-Status = Literal["optimal", "feasible"]
+from incrowd.text.units import Status, counted, gap_of, status_of
 
 MOST_DISTINCT = 22  # rows beyond which subset-dp is not even considered
 CHEAP_WORK = 3**17  # pairs of subsets that auto gives to subset-dp: well under a second
@@ -46,7 +43,6 @@ class Solved:
     ----------
     solution: re-checked here: every class lawful, cost recomputed.
     cost, bound: in units of 1/Instance.scale; ``bound`` is proven.
-    status: ``"optimal"`` exactly when ``bound == cost``.
     method: id of the solver whose release it is.
     ended: why it ended, see ``Outcome.ended``.
     prices, lawful: the certificate behind the bound, where there is one, see ``Outcome``.
@@ -55,7 +51,6 @@ class Solved:
     solution: Solution
     cost: int
     bound: int
-    status: Status
     method: str
     ended: str
     prices: Prices | None = None
@@ -65,6 +60,11 @@ class Solved:
     def gap(self) -> float:
         """(cost − bound) / cost; 0 for a release that costs nothing."""
         return gap_of(self.cost, self.bound)
+
+    @property
+    def status(self) -> Status:
+        """``"optimal"`` exactly when ``bound == cost``, else ``"feasible"``."""
+        return status_of(self.cost, self.bound)
 
 
 def solve(
@@ -86,7 +86,7 @@ def solve(
     if problem.instance.rows == 0:
         empty = Solution(problem.instance, np.zeros(0, np.int64))
         asked = "auto" if method == "auto" else choose(problem, method).id
-        return Solved(empty, 0, 0, "optimal", asked, "finished")
+        return Solved(empty, 0, 0, asked, "finished")
     require_lawful_table(problem)
     if (alone := rows_alone(problem, method)) is not None:
         return alone
@@ -261,7 +261,7 @@ def require_lawful_table(problem: Problem) -> None:
 
 
 def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
-    """Check the solver's claim; a solver never sets the status itself."""
+    """Check the solver's claim."""
     solution = outcome.solution
     assert solution is not None
     require_same_table(problem, solver, solution)
@@ -275,9 +275,8 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
         raise VerificationError(
             f"method {solver.id!r} claims the bound {outcome.bound} above its own cost {cost}"
         )
-    status: Status = "optimal" if outcome.bound == cost else "feasible"
     return Solved(
-        solution, cost, outcome.bound, status, outcome.by or solver.id, outcome.ended,
+        solution, cost, outcome.bound, outcome.by or solver.id, outcome.ended,
         outcome.prices, outcome.lawful,
     )  # fmt: skip
 

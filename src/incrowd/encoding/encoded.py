@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.encoding.lots import by_content, cells_of, drawn, first_of_equals
 from incrowd.encoding.people import (
     paired,
     people_of,
@@ -34,7 +34,7 @@ from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narro
 from incrowd.tables.numbers import require_texts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Coded:
     """A table as an instance; whoever needs its codes or columns again takes them from here.
 
@@ -113,12 +113,14 @@ def coded(
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = attributes_of(source, roles, policy.missing_person, counts_pairs(policy))
+        secret = attributes_of(source, roles, policy, leaves)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     with locating(source):
         model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
-    instance, copy_of_row = from_codes(leaves, trees, codes, scale)
+    every = [*leaves.T, *([] if codes is None else codes.T)]
+    equals = first_of_equals(policy, trees, every)
+    instance, copy_of_row = from_codes(leaves, trees, codes, scale, equals)
     return Coded(source, roles, instance, copy_of_row, model, secret)
 
 
@@ -134,12 +136,17 @@ def locating(source: Source) -> Iterator[None]:
         raise type(error)(error.column, error.absent, error.origin, row) from None
 
 
-def attributes_of(source: Source, roles: Roles, missing: str, pairs: bool) -> dict[str, Column]:
+def attributes_of(
+    source: Source, roles: Roles, policy: Policy, leaves: NDArray[np.integer]
+) -> dict[str, Column]:
     """Return what the models look at: the sensitive columns, the persons, then pairs of the two."""
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        people = found[roles.attributes[-1]] = people_of(source, roles.person, missing)
-        for name in roles.sensitive if pairs else ():
+        cells = [*leaves.T, *(column.codes for column in found.values())]
+        people = people_of(source, roles.person, policy.missing_person)
+        lot = first_of_equals(policy, (), [*cells, people.codes])
+        people = found[roles.attributes[-1]] = by_content(people, cells, lot)
+        for name in roles.sensitive if counts_pairs(policy) else ():
             found[f"{name}\0{roles.attributes[-1]}"] = paired(found[name], people)
     return found
 
@@ -196,8 +203,7 @@ def shuffled(
     Without a seed it comes from the operating system's entropy alone, and tells nothing.  It is no
     generator's output, of which a part that is known would tell the rest.
 
-    With a seed it comes from that and all original cells, hidden ones too: from a seed alone, which
-    is easily guessed, who knows the order of the original would undo it.  Guesses at hidden cells
+    With a seed it comes from that and all original cells, hidden ones too.  Guesses at hidden cells
     can be tested against such an order; see ``incrowd.published.cautions.repeatable``.
     """
     if order == "keep":
@@ -205,11 +211,7 @@ def shuffled(
     rows = earlier + len(table.copy_of_row)
     if seed is None:
         return entropy.shuffled(rows)
-    known = sha256(str(seed).encode())
     of_row = table.instance.copies[table.copy_of_row]
-    for tree in table.instance.trees:
-        known.update(repr(tree.leaves).encode())
-    for codes in (*table.instance.codes.T, *table.instance.sensitive_codes.T):
-        known.update(codes[of_row].astype(np.int32).tobytes())
-    key = int.from_bytes(known.digest())
-    return np.random.default_rng(key).permutation(rows).astype(np.int64)
+    codes = (*table.instance.codes.T, *table.instance.sensitive_codes.T)
+    known = cells_of(table.instance.trees, (column[of_row] for column in codes))
+    return drawn(rows, str(seed), known)

@@ -97,14 +97,14 @@ def rarity(instance: Instance) -> NDArray[np.float64]:
 def without_rows(table: Coded, policy: Policy) -> Kept:
     """Drop the fewest rows from a table that breaks the model, none from one that does not."""
     instance = table.instance
-    row = instance.copies[table.copy_of_row]
+    row = instance.copies  # copy by copy: which of equal rows is the first, lots have said
     group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
     names, dear = table.roles.sensitive, rarity(instance)[row]
     dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
     if not len(dropped):
         return Kept(table)
-    kept = np.ones(table.source.rows, bool)
+    kept = np.ones(instance.rows, bool)
     kept[dropped] = False
-    rest = coded(FewerRows(table.source, np.flatnonzero(kept)), policy)
+    rest = coded(FewerRows(table.source, np.flatnonzero(kept[table.copy_of_row])), policy)
     each = sum(tree.dearest for tree in rest.instance.trees)
     return Kept(rest, len(dropped), len(dropped) * each)

@@ -15,6 +15,7 @@ from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.encoding.encoded import Coded, kept_of, shuffled
+from incrowd.encoding.lots import first_of_equals
 from incrowd.errors import InputError, VerificationError
 from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.classes import (
@@ -35,7 +36,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.classes import values_by_class
-from incrowd.problem.instance import from_codes
+from incrowd.problem.instance import Instance, from_codes
 from incrowd.published.cautions import repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
@@ -242,7 +243,6 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    trees = table.instance.trees
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
     require_texts(existing, table.source, columns)
@@ -251,8 +251,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
-    scale = table.instance.scale
-    instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
+    instance, copy_of_row = joined_rows(table, secret, policy)
     make = solver(both.model, context)
     joining = Joining(instance, both.model, published, make, table.roles.sensitive)
     stop = context.stop
@@ -270,7 +269,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         price = joining.price[instance.copies[copy_of_row]][kept]
         table, place = without(table, held), place[kept]
         secret = None if secret is None else secret[kept]
-        instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
+        instance, copy_of_row = joined_rows(table, secret, policy)
         joining = Joining(instance, both.model, published, make, table.roles.sensitive)
         joining.price[instance.copies[copy_of_row]] = price
         of_copy = np.empty_like(place)
@@ -283,7 +282,6 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         policy=policy,
         cost_units=cost,
         bound_units=bound,
-        status="optimal" if bound == cost else "feasible",
         method="existing",
         ended=stop.why() if stop.now() else "stopped paying",
         seconds=stop.elapsed(),
@@ -295,6 +293,15 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     )
     _ = release.class_of_row  # the independent re-check
     return release
+
+
+def joined_rows(
+    table: Coded, secret: NDArray[np.int32] | None, policy: Policy
+) -> tuple[Instance, Ints]:
+    """Return the new rows as an instance with what the models look at, and each row's copy."""
+    trees, leaves = table.instance.trees, table.leaves
+    equals = first_of_equals(policy, trees, [*leaves.T, *([] if secret is None else secret.T)])
+    return from_codes(leaves, trees, secret, table.instance.scale, equals)
 
 
 def without(table: Coded, held: NDArray[np.bool_]) -> Coded:

@@ -111,7 +111,6 @@ def whole_of(
     solution = solution_of(table, joined.texts, place)
     prices = best_prices(table.instance, table.problem.smallest_class, stop)
     cost, bound = solution.cost, max(0, prices.bound(table.instance.counts))
-    status = "optimal" if cost == bound else "feasible"
     order = place if joined.shuffle is None else place[joined.shuffle]
     whole = WholeRelease(
         coded=table,
@@ -119,11 +118,10 @@ def whole_of(
         policy=policy,
         cost_units=cost,
         bound_units=bound,
-        status=status,
         method=release.method,
         ended=release.ended,
         seconds=release.seconds + stop.elapsed(),
-        solved=Solved(solution, cost, bound, status, release.method, release.ended, prices),
+        solved=Solved(solution, cost, bound, release.method, release.ended, prices),
         earlier=earlier.rows,
     )
     require_same_texts(whole, release)

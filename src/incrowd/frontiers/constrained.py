@@ -8,23 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from incrowd._api import configured, searched
+from incrowd._api import Start, searched
 from incrowd.driver.solve import choose
-from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.frontiers.sweep import Found, require_some, why_none
-from incrowd.policy import Policy
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context
 
 
 def constrained(
-    ks: Sequence[int],
-    table: Coded,
-    policy: Policy,
-    context: Context,
-    reached: Callable[[int, Found], Any],
+    ks: Sequence[int], start: Start, reached: Callable[[int, Found], Any]
 ) -> tuple[dict[int, Found], dict[int, str]]:
     """Return what is found at each k that has a release, ascending, and why others have none.
 
@@ -33,6 +27,7 @@ def constrained(
     NoLawfulReleaseError: no k has one; the reason is that of the smallest.
     StoppedError: the sweep ended before a release within the constraints was found at some k.
     """
+    table, context = start.table, start.context
     found: dict[int, Found] = {}
     tables = {k: replace(table, model=table.model.with_k(k)) for k in ks}
     whys = {k: why_none(tables[k].problem) if table.instance.rows else None for k in ks}
@@ -40,11 +35,13 @@ def constrained(
     left = [k for k in ks if k not in impossible]
     before: Found | None = None
     for done, k in enumerate(sorted(left, reverse=True)):
-        at = Found(tables[k].problem, choose(tables[k].problem, policy.method))
+        at = Found(tables[k].problem, choose(tables[k].problem, start.method))
         context.listener(Event(f"k = {k}: release", share=done / len(left)))
         if before is None or not context.stop.now():
             part = part_of(context, len(left) - done)
-            if (why := search(tables[k], policy, part, at, before)) is not None:
+            if (
+                why := search(replace(start, table=tables[k], context=part), at, before)
+            ) is not None:
                 impossible[k] = why
                 continue
         if before is not None and cheaper(before, at):
@@ -64,15 +61,13 @@ def part_of(context: Context, left: int) -> Context:
     return replace(context, stop=stop, listener=lambda event: None)
 
 
-def search(
-    table: Coded, policy: Policy, context: Context, at: Found, before: Found | None
-) -> str | None:
+def search(start: Start, at: Found, before: Found | None) -> str | None:
     """Search at one k; return why it has no release, if so.
 
     What a larger k has left serves where the search ends early.
     """
     try:
-        solved = searched(table, policy, configured(policy.method, policy.reductions), context)
+        solved = searched(start)
     except NoLawfulReleaseError as error:
         if before is not None:  # that of the larger k is lawful
             raise

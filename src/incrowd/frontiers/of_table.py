@@ -1,6 +1,6 @@
 """The front door of a sweep: table → instance → sweep → frontier; wiring only."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -91,7 +91,7 @@ def frontier_of(
         raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
-        found, impossible = swept(wanted, start, policy)
+        found, impossible = swept(wanted, start)
     table, problem = start.table, start.table.problem
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
@@ -100,12 +100,12 @@ def frontier_of(
         columns=len(table.roles.qi),
         seconds=stop.elapsed(),
         ended=stop.why() if stop.now() else "finished",
-        make_frame=frame_maker(source),
+        make_frame=partial(alike, source),
         impossible=dict(sorted(impossible.items())),
     )
 
 
-def swept(ks: list[int], start: Start, policy: Policy) -> tuple[dict[int, Found], dict[int, str]]:
+def swept(ks: list[int], start: Start) -> tuple[dict[int, Found], dict[int, str]]:
     """Run the sweep that the policy needs; return what is found, and why other k have nothing."""
     table, context = start.table, start.context
 
@@ -113,8 +113,8 @@ def swept(ks: list[int], start: Start, policy: Policy) -> tuple[dict[int, Found]
         share = 0.5 + 0.5 * (len(ks) - ks.index(k)) / len(ks)
         context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
 
-    if is_constrained(policy):
-        return constrained(ks, table, policy, context, reached)
+    if is_constrained(start.policy):
+        return constrained(ks, start, reached)
     problem, apart = served_apart(table.problem)
     sweep = Sweep(problem, problem.model.with_k, start.method, context, reached)
     found = sweep.run(ks)
@@ -123,11 +123,6 @@ def swept(ks: list[int], start: Start, policy: Policy) -> tuple[dict[int, Found]
             if at.solution is not None:
                 found[k] = replace(at, solution=apart.lift(at.solution))
     return found, sweep.impossible
-
-
-def frame_maker(source: Source) -> Callable[..., Any]:
-    """Return what makes frames of the type that the source came as."""
-    return partial(alike, source)
 
 
 def point(k: int, at: Found, table: Coded) -> Point:

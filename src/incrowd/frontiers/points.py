@@ -45,11 +45,6 @@ class Point(Priced):
         """The lower bound as such a share."""
         return at_most(self.bound_units, self.worst_units) if self.worst_units else 0.0
 
-    @property
-    def status(self) -> str:
-        """``"optimal"`` exactly when bound = cost, else ``"feasible"``."""
-        return "optimal" if self.cost_units == self.bound_units else "feasible"
-
     def record(self) -> dict[str, Any]:
         """Return the point as plain data."""
         return {name: getattr(self, name) for name in COLUMNS}

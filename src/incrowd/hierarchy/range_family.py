@@ -17,7 +17,7 @@ from incrowd.hierarchy.template import WHOLE, Template
 from incrowd.hierarchy.tree import STAR
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class RangeFamily:
     """One column's intervals, over the values that occur in the table.
 

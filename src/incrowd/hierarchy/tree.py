@@ -12,7 +12,7 @@ from incrowd.errors import HierarchyError
 from incrowd.text.marks import STAR as STAR
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Tree:
     """One column's hierarchy, restricted to the values that occur in the table.
 

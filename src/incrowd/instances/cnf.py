@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -102,6 +103,20 @@ class Cnf:
             value[v] = None
 
         return search(0)
+
+
+@dataclass(frozen=True)
+class OfFormula:
+    """What families of a formula share: their file is DIMACS CNF."""
+
+    formula: Cnf
+
+    file_format: ClassVar[str] = "DIMACS CNF"
+    decision: ClassVar[bool] = True
+
+    def text(self) -> str:
+        """DIMACS CNF."""
+        return self.formula.text()
 
 
 def random_cnf(

@@ -1,7 +1,7 @@
 """Splitting a graph's edges into triangles (and 4-stars): four tables with one row per edge."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -45,6 +45,18 @@ def incidence(graph: Graph) -> NDArray[np.int32]:
     return codes
 
 
+def incidence_table(graph: Graph, model: ModelSpec) -> HardTable:
+    """The edge-vertex incidence matrix; 3 stars a row iff all classes touch three vertices."""
+    return HardTable(
+        edge_columns(graph),
+        ("0", "1"),
+        incidence(graph),
+        model,
+        edge_meaning(graph),
+        threshold=3 * len(graph.edges),
+    )
+
+
 def first_cover(graph: Graph, parts: Sequence[tuple[int, ...]]) -> Parts | None:
     """The first exact cover of the edges by the parts, or None."""
     for chosen in exact_covers(len(graph.edges), parts):
@@ -68,7 +80,49 @@ def graph_from(text: str) -> Graph:
 
 
 @dataclass(frozen=True)
-class TrianglesOrStars(OfGraph):
+class Triangles(OfGraph):
+    """What families share whose source is a graph's edges to be split into triangles."""
+
+    stars: ClassVar[bool] = False  # whether 4-stars will do as well
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> Self:
+        """Read an edge list; edges are ranked in its order."""
+        return cls(graph_from(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> tuple[Self, Parts | None]:
+        """Draw a graph, made of such parts if planted."""
+        vertices, parts = whole(options, "vertices", 3 + cls.stars), whole(options, "parts", 1)
+        if not planted:
+            return cls(random_graph(rng, vertices, 3 * parts)), None
+        graph, answer = plant_parts(rng, vertices, parts, cls.stars)
+        return cls(graph), answer
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers."""
+        graph = self.graph
+        return first_cover(graph, graph.triangles() + (graph.stars() if self.stars else []))
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each part is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle (any other lawful class is dearer)."""
+        return as_triangles(self.graph, partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|."""
+        return 3 * len(self.graph.edges)
+
+
+@dataclass(frozen=True)
+class TrianglesOrStars(Triangles):
     """Edges into triangles and 4-stars → binary 3-anonymity: 3 stars a row iff it can be done."""
 
     id: ClassVar[str] = "triangles-or-stars"
@@ -77,44 +131,11 @@ class TrianglesOrStars(OfGraph):
     )
     problem: ClassVar[str] = "split the edges of a graph into triangles and 4-stars"
     equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles and 4-stars"
-    decision: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "TrianglesOrStars":
-        """Read an edge list."""
-        return cls(graph_from(text))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[TrianglesOrStars, Parts | None]":
-        """Draw a graph, made of triangles and 4-stars if planted."""
-        vertices, parts = whole(options, "vertices", 4), whole(options, "parts", 1)
-        if not planted:
-            return cls(random_graph(rng, vertices, 3 * parts)), None
-        graph, answer = plant_parts(rng, vertices, parts, stars=True)
-        return cls(graph), answer
+    stars: ClassVar[bool] = True
 
     def to_table(self) -> HardTable:
         """The edge-vertex incidence matrix; k = 3."""
-        graph = self.graph
-        return HardTable(
-            edge_columns(graph),
-            ("0", "1"),
-            incidence(graph),
-            ModelSpec("k-anonymity", k=3),
-            edge_meaning(graph),
-            threshold=3 * len(graph.edges),
-        )
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers."""
-        return first_cover(self.graph, self.graph.triangles() + self.graph.stars())
-
-    def source_to_solution(self, answer: Parts) -> Partition:
-        """Each triangle or star is a class."""
-        return answer
+        return incidence_table(self.graph, ModelSpec("k-anonymity", k=3))
 
     def solution_to_source(self, partition: Partition) -> Parts | None:
         """The classes, if each is a triangle or a 4-star (any other class costs > 3 a row)."""
@@ -123,10 +144,6 @@ class TrianglesOrStars(OfGraph):
             if len(group) != 3 or (graph.centre(group) is None and not graph.is_triangle(group)):
                 return None
         return tuple(tuple(sorted(group)) for group in partition)
-
-    def cost_of(self, answer: Parts) -> int:
-        """3·|E|."""
-        return 3 * len(self.graph.edges)
 
 
 def block_columns(graph: Graph, blocks: int) -> tuple[str, ...]:
@@ -145,34 +162,6 @@ def block_codes(graph: Graph, blocks: int) -> NDArray[np.int32]:
             swapped = (row + 1) >> (blocks - 1 - block) & 1
             codes[row, block, [a, b]] = (2, 1) if swapped else (1, 2)
     return codes.reshape(len(graph.edges), -1)
-
-
-@dataclass(frozen=True)
-class Triangles(OfGraph):
-    """What families share whose source is a graph's edges to be split into triangles."""
-
-    decision: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> Self:
-        """Read an edge list; edges are ranked in its order."""
-        return cls(graph_from(text))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> tuple[Self, Parts | None]:
-        """Draw a graph, made of triangles if planted."""
-        vertices, parts = whole(options, "vertices", 3), whole(options, "parts", 1)
-        if not planted:
-            return cls(random_graph(rng, vertices, 3 * parts)), None
-        graph, answer = plant_parts(rng, vertices, parts, stars=False)
-        return cls(graph), answer
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.graph, self.graph.triangles())
 
 
 @dataclass(frozen=True)
@@ -203,21 +192,13 @@ class TernaryTriangles(Triangles):
             threshold=3 * len(graph.edges) * blocks,
         )
 
-    def source_to_solution(self, answer: Parts) -> Partition:
-        """Each triangle is a class."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Parts | None:
-        """The classes, if each is a triangle (any other class costs > 3t a row)."""
-        return as_triangles(self.graph, partition)
-
     def cost_of(self, answer: Parts) -> int:
         """3·|E|·t."""
         return 3 * len(self.graph.edges) * self.blocks
 
 
 @dataclass(frozen=True)
-class TripartiteTriangles(OfGraph):
+class TripartiteTriangles(Triangles):
     """What the two diversity families share: all but the sensitive values.
 
     Attributes
@@ -230,7 +211,6 @@ class TripartiteTriangles(OfGraph):
 
     problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
     equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
-    decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
 
     @classmethod
@@ -266,34 +246,13 @@ class TripartiteTriangles(OfGraph):
         values: NDArray[np.int32],
     ) -> HardTable:
         """The incidence matrix with the given sensitive values; distinct l-diversity."""
-        graph = self.graph
-        return HardTable(
-            edge_columns(graph),
-            ("0", "1"),
-            incidence(graph),
-            ModelSpec("l-diversity", l=diversity, l_kind="distinct"),
-            edge_meaning(graph),
-            threshold=3 * len(graph.edges),
+        model = ModelSpec("l-diversity", l=diversity, l_kind="distinct")
+        return replace(
+            incidence_table(self.graph, model),
             sensitive_columns=names,
             sensitive_alphabet=alphabet,
             sensitive=values,
         )
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.graph, self.graph.triangles())
-
-    def source_to_solution(self, answer: Parts) -> Partition:
-        """Each triangle is a class."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Parts | None:
-        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
-        return as_triangles(self.graph, partition)
-
-    def cost_of(self, answer: Parts) -> int:
-        """3·|E|."""
-        return 3 * len(self.graph.edges)
 
 
 @dataclass(frozen=True)

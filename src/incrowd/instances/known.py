@@ -1,23 +1,35 @@
 """Two tables without a source problem: one release is forced, or its optimum is known."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.plain import best_partition
-from incrowd.instances.table import HardTable, ModelSpec, Partition
+from incrowd.instances.table import HardTable, ModelSpec, Partition, SameClasses
 
 
-def no_source(family: str) -> InputError:
-    """The error for reading a source problem that does not exist."""
-    return InputError(f"{family} has no source problem to read; leave the file out")
+class Fixed(SameClasses):
+    """What families share that have no source problem: a release is its own answer."""
+
+    id: ClassVar[str]
+    file_format: ClassVar[str] = ""
+    decision: ClassVar[bool] = False
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> Self:
+        """There is nothing to read."""
+        raise InputError(f"{cls.id} has no source problem to read; leave the file out")
+
+    def text(self) -> str:
+        """Nothing."""
+        return ""
 
 
 @dataclass(frozen=True)
-class DistanceTwins:
+class DistanceTwins(Fixed):
     """k vectors at equal distance 2l, l = 2^(k−2), whose one class is dear or cheap.
 
     Methods that look only at distances between rows cannot tell the two, and their costs differ
@@ -32,9 +44,7 @@ class DistanceTwins:
         "Aggarwal et al. 2005, section 4, limitations of the graph representation"
     )
     problem: ClassVar[str] = "none: all k rows must form one class"
-    file_format: ClassVar[str] = ""
     equation: ClassVar[str] = "optimum = k²·l for blocks, k·(4l − 2) for halves, l = 2^(k−2)"
-    decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
         Option("k", 4, "rows, and the smallest class"),
         Option("twin", "blocks", "the dear table or the cheap one", choices=("blocks", "halves")),
@@ -47,21 +57,12 @@ class DistanceTwins:
             raise InputError(f"twin must be 'blocks' or 'halves', not {self.twin!r}")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "DistanceTwins":
-        """There is nothing to read."""
-        raise no_source(cls.id)
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[DistanceTwins, Partition | None]":
         """Nothing is random; the forced release is the planted one."""
         made = cls(whole(options, "k", 2, 20), str(options["twin"]))
         return made, made.solve_source()
-
-    def text(self) -> str:
-        """Nothing."""
-        return ""
 
     def to_table(self) -> HardTable:
         """Blocks: row i has ones in the i-th of k blocks of l columns.
@@ -86,14 +87,6 @@ class DistanceTwins:
         """All rows in one class."""
         return (tuple(range(self.k)),)
 
-    def source_to_solution(self, answer: Partition) -> Partition:
-        """The same class."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Partition:
-        """The same class."""
-        return partition
-
     def cost_of(self, answer: Partition) -> int:
         """k²·l for blocks; k·(4l − 2) for halves, whose first and last columns are constant."""
         size = 2 ** (self.k - 2)
@@ -101,21 +94,14 @@ class DistanceTwins:
 
 
 @dataclass(frozen=True)
-class TwoFactorTight:
+class TwoFactorTight(Fixed):
     """The eight vectors along one cycle of the 4-cube, k = 3: a best 2-factor costs a third."""
 
     id: ClassVar[str] = "two-factor-tight"
     source: ClassVar[str] = "Aggarwal et al. 2005, section 6"
     problem: ClassVar[str] = "none: 3-anonymity of eight fixed rows"
-    file_format: ClassVar[str] = ""
     equation: ClassVar[str] = "optimum = 3 · (weight of the least 2-factor, the cycle of the rows)"
-    decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = ()
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "TwoFactorTight":
-        """There is nothing to read."""
-        raise no_source(cls.id)
 
     @classmethod
     def make(
@@ -123,10 +109,6 @@ class TwoFactorTight:
     ) -> "tuple[TwoFactorTight, Partition | None]":
         """Nothing is random; the two runs of four rows are the planted release."""
         return cls(), ((0, 1, 2, 3), (4, 5, 6, 7))
-
-    def text(self) -> str:
-        """Nothing."""
-        return ""
 
     def to_table(self) -> HardTable:
         """Rows 0000, 0001, 0011, 0111, 1111, 1110, 1100, 1000."""
@@ -148,14 +130,6 @@ class TwoFactorTight:
     def solve_source(self) -> Partition:
         """Dynamic programming over sets of rows."""
         return best_partition(self.to_table(), 3)
-
-    def source_to_solution(self, answer: Partition) -> Partition:
-        """The same classes."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Partition:
-        """The same classes."""
-        return partition
 
     def cost_of(self, answer: Partition) -> int:
         """Three times the cycle for an optimal release."""

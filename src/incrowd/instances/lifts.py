@@ -8,8 +8,8 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, fraction, whole
-from incrowd.instances.plain import PlainTable, best_partition, plant_classes, random_table
-from incrowd.instances.table import HardTable, ModelSpec, Partition, check_partition
+from incrowd.instances.plain import OfTable, PlainTable, best_partition, plant_classes, random_table
+from incrowd.instances.table import HardTable, ModelSpec, Partition, SameClasses, check_partition
 
 ROWS = Option("rows", 10, "rows of the random table")
 COLUMNS = Option("columns", 6, "columns of the random table")
@@ -27,21 +27,18 @@ def draw(
 
 
 @dataclass(frozen=True)
-class ClosenessLift:
+class ClosenessLift(SameClasses, OfTable):
     """k-anonymity → t-closeness with t = 1 − k/n: every row gets a sensitive value of its own.
 
     A class of r rows is at distance 1 − r/n from the table, so it is t-close iff r ≥ k.
     """
 
-    table: PlainTable
     k: int = 3
 
     id: ClassVar[str] = "closeness-lift"
     source: ClassVar[str] = "Liang and Yuan 2012, Lemma 1"
     problem: ClassVar[str] = "k-anonymity of a table"
-    file_format: ClassVar[str] = "CSV"
     equation: ClassVar[str] = "optimum = the table's k-anonymity optimum"
-    decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
         Option("k", 3, "smallest class, at least 2", of_table=True),
         ROWS,
@@ -67,10 +64,6 @@ class ClosenessLift:
         table, answer = draw(rng, planted, whole(options, "rows", k), k, options)
         return cls(table, k), answer
 
-    def text(self) -> str:
-        """CSV."""
-        return self.table.text()
-
     def to_table(self) -> HardTable:
         """The same quasi-identifiers, a sensitive value for each row, t = 1 − k/n."""
         n = len(self.table.cells)
@@ -91,32 +84,21 @@ class ClosenessLift:
         model = ModelSpec("k-anonymity", k=self.k)
         return best_partition(self.table.hard_table(model), self.k)
 
-    def source_to_solution(self, answer: Partition) -> Partition:
-        """The same classes."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Partition:
-        """The same classes."""
-        return partition
-
     def cost_of(self, answer: Partition) -> int:
         """Cost of the same classes."""
         return self.table.hard_table(ModelSpec("k-anonymity", k=self.k)).cost(answer)
 
 
 @dataclass(frozen=True)
-class Padding:
+class Padding(OfTable):
     """(n/2)-anonymity → (cn)-anonymity, c ≤ 1/3: equal new rows, n·m columns apart from the old."""
 
-    table: PlainTable
     c: Fraction = Fraction(1, 3)
 
     id: ClassVar[str] = "padding"
     source: ClassVar[str] = "Liang and Yuan 2012, Theorem 4"
     problem: ClassVar[str] = "(n/2)-anonymity of a table with an even number n of rows"
-    file_format: ClassVar[str] = "CSV"
     equation: ClassVar[str] = "optimum = the table's (n/2)-anonymity optimum"
-    decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
         Option("c", Fraction(1, 3), "k as a share of the rows, above 0, at most 1/3", True),
         Option("rows", 8, "rows of the random table, an even number"),
@@ -145,10 +127,6 @@ class Padding:
         rows = whole(options, "rows", 4)
         table, answer = draw(rng, planted, rows, rows // 2, options)
         return cls(table, fraction(options, "c")), answer
-
-    def text(self) -> str:
-        """CSV."""
-        return self.table.text()
 
     @property
     def half(self) -> int:

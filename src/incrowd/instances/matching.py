@@ -9,7 +9,7 @@ import numpy as np
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, fraction, whole
 from incrowd.instances.table import HardTable, ModelSpec, Partition, encode
-from incrowd.instances.triples import Chosen, Triples, random_triples
+from incrowd.instances.triples import Chosen, OfTriples, Triples, random_triples
 
 SIDE = Option("side", 5, "elements in each of the three sets")
 TRIPLES = Option("triples", 12, "number of triples (a planted matching included)")
@@ -38,21 +38,17 @@ def with_rest(problem: Triples, answer: Chosen, rows: int) -> Partition:
 
 
 @dataclass(frozen=True)
-class ThreeDimensionalMatching:
+class ThreeDimensionalMatching(OfTriples):
     """Max 3DM-3 → 3-anonymity with 27 columns: three rows agree in one column iff a triple."""
-
-    triples: Triples
 
     id: ClassVar[str] = "three-dimensional-matching"
     source: ClassVar[str] = "Blocki and Williams 2010, Theorem 2"
     problem: ClassVar[str] = (
         "largest matching among triples over three sets, each element in at most 3 triples"
     )
-    file_format: ClassVar[str] = "triples"
     equation: ClassVar[str] = (
         "optimum = 27·n − 3·|M'|; 3 more when the largest matching M' leaves 1 or 2 elements over"
     )
-    decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (SIDE, TRIPLES)
 
     def __post_init__(self) -> None:
@@ -74,10 +70,6 @@ class ThreeDimensionalMatching:
         triples, answer = random_triples(rng, side, count, 3, planted)
         return cls(triples), answer
 
-    def text(self) -> str:
-        """The triples."""
-        return self.triples.text()
-
     def to_table(self) -> HardTable:
         """Column (a, b, c) holds an element's a-th, b-th or c-th triple, by the element's set."""
         problem = self.triples
@@ -92,10 +84,6 @@ class ThreeDimensionalMatching:
         columns = tuple(f"c{a + 1}{b + 1}{c + 1}" for a, b, c in np.ndindex(3, 3, 3))
         model = ModelSpec("k-anonymity", k=3)
         return HardTable(columns, alphabet, codes, model, element_meaning(problem))
-
-    def solve_source(self) -> Chosen:
-        """Exhaustive search."""
-        return self.triples.largest_matching()
 
     def _kept(self, answer: Chosen) -> Chosen:
         """The answer, less one triple when 1 or 2 elements left over could form no class."""
@@ -115,7 +103,7 @@ class ThreeDimensionalMatching:
 
 
 @dataclass(frozen=True)
-class Closeness:
+class Closeness(OfTriples):
     """What the two closeness families share: perfect matchings as lawful classes.
 
     Attributes
@@ -124,15 +112,12 @@ class Closeness:
     t: the closeness, within ``span``.
     """
 
-    triples: Triples
     t: Fraction
 
     problem: ClassVar[str] = "perfect matching among triples over three sets of n elements"
-    file_format: ClassVar[str] = "triples"
     equation: ClassVar[str] = (
         "optimum = 3·n·m − 3·|M'| with M' the largest matching; so ≤ 3·n·(m − 1) iff it is perfect"
     )
-    decision: ClassVar[bool] = False
     span: ClassVar[tuple[Fraction, Fraction]]  # the least t, and the one that is too large
 
     def __post_init__(self) -> None:
@@ -157,10 +142,6 @@ class Closeness:
         triples, answer = random_triples(rng, side, count, count, planted)
         return cls(triples, fraction(options, "t")), answer
 
-    def text(self) -> str:
-        """The triples."""
-        return self.triples.text()
-
     def table(self, model: ModelSpec, values: list[int]) -> HardTable:
         """One row per value, elements first; one column per triple, 0 for the elements it holds.
 
@@ -181,10 +162,6 @@ class Closeness:
             sensitive_alphabet=tuple(str(v + 1) for v in range(max(values) + 1)),
             sensitive=np.array(values, np.int32)[:, None],
         )
-
-    def solve_source(self) -> Chosen:
-        """Exhaustive search."""
-        return self.triples.largest_matching()
 
     def source_to_solution(self, answer: Chosen) -> Partition:
         """Each triple is a class; the rest, as balanced as the table, are one more."""

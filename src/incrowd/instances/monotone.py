@@ -8,29 +8,26 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.cnf import Assignment, Clause, Cnf
+from incrowd.instances.cnf import Assignment, Clause, Cnf, OfFormula
 from incrowd.instances.table import HardTable, ModelSpec, Partition, encode
 
 LEFT, RIGHT = 0, 1
 
 
 @dataclass(frozen=True)
-class TwoColumnSat:
+class TwoColumnSat(OfFormula):
     """Clauses all positive or all negative → k-anonymity of two columns: rows as edges.
 
     The first column's values and the second's are the two sides of a graph without repeated edges.
     A row keeps one cell iff it belongs to a class of k edges at one of its ends.
     """
 
-    formula: Cnf
     k: int = 3
 
     id: ClassVar[str] = "two-column-sat"
     source: ClassVar[str] = "this project; an open question of Bonizzoni et al. 2009, section 6"
     problem: ClassVar[str] = "satisfy clauses whose literals are all positive or all negative"
-    file_format: ClassVar[str] = "DIMACS CNF"
     equation: ClassVar[str] = "optimum = one star a row iff the formula can be satisfied"
-    decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (
         Option("k", 3, "smallest class, at least 3", of_table=True),
         Option("variables", 4, "variables of the formula"),
@@ -67,10 +64,6 @@ class TwoColumnSat:
             raise InputError("found no such formula: take more variables or fewer clauses")
         family = cls(Cnf(variables, tuple(chosen)), whole(options, "k", 3))
         return family, hidden if planted else None
-
-    def text(self) -> str:
-        """DIMACS CNF."""
-        return self.formula.text()
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,20 @@ class PlainTable:
         alphabet, codes = encode(self.cells)
         meaning = tuple(f"row {i + 1}" for i in range(len(self.cells)))
         return HardTable(self.columns, alphabet, codes, model, meaning)
+
+
+@dataclass(frozen=True)
+class OfTable:
+    """What families of a plain table share: their file is CSV."""
+
+    table: PlainTable
+
+    file_format: ClassVar[str] = "CSV"
+    decision: ClassVar[bool] = False
+
+    def text(self) -> str:
+        """CSV."""
+        return self.table.text()
 
 
 def best_partition(table: HardTable, k: int) -> Partition:

@@ -8,24 +8,20 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.cnf import Assignment, Cnf, random_cnf
-from incrowd.instances.edge_partition import edge_columns, edge_meaning, incidence
+from incrowd.instances.cnf import Assignment, Cnf, OfFormula, random_cnf
+from incrowd.instances.edge_partition import incidence_table
 from incrowd.instances.gadgets import FormulaGraph, formula_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
 
 
 @dataclass(frozen=True)
-class OneInThreeSat:
+class OneInThreeSat(OfFormula):
     """A formula → binary 3-anonymity: 3 stars a row iff exactly one literal a clause can hold."""
-
-    formula: Cnf
 
     id: ClassVar[str] = "one-in-three-sat"
     source: ClassVar[str] = "Blocki and Williams 2010, Theorem 5 and Appendices B to D"
     problem: ClassVar[str] = "make exactly one literal of each clause true"
-    file_format: ClassVar[str] = "DIMACS CNF"
     equation: ClassVar[str] = "optimum = 3·rows iff the formula is 1-in-3 satisfiable"
-    decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (
         Option("variables", 6, "variables of the formula"),
         Option("clauses", 4, "clauses of the formula"),
@@ -54,10 +50,6 @@ class OneInThreeSat:
         formula, answer = random_cnf(rng, variables, clauses, positive, planted)
         return cls(formula), answer
 
-    def text(self) -> str:
-        """DIMACS CNF."""
-        return self.formula.text()
-
     @cached_property
     def gadgets(self) -> FormulaGraph:
         """The graph whose edges are the rows."""
@@ -65,15 +57,7 @@ class OneInThreeSat:
 
     def to_table(self) -> HardTable:
         """The edge-vertex incidence matrix of the formula's graph; k = 3."""
-        graph = self.gadgets.graph
-        return HardTable(
-            edge_columns(graph),
-            ("0", "1"),
-            incidence(graph),
-            ModelSpec("k-anonymity", k=3),
-            edge_meaning(graph),
-            threshold=3 * len(graph.edges),
-        )
+        return incidence_table(self.gadgets.graph, ModelSpec("k-anonymity", k=3))
 
     def solve_source(self) -> Assignment | None:
         """The first 1-in-3 assignment by backtracking, or None."""

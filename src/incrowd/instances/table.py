@@ -106,6 +106,18 @@ class HardTable:
         return from_codes(dense, sensitive=self.sensitive if self.sensitive_columns else None)
 
 
+class SameClasses:
+    """What families share whose source problem is a release of the same rows."""
+
+    def source_to_solution(self, answer: Partition) -> Partition:
+        """The same classes."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Partition:
+        """The same classes."""
+        return partition
+
+
 def encode(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """Return the alphabet of a table of text, in order of appearance, and the table in codes."""
     place: dict[str, int] = {}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -96,6 +97,24 @@ class Triples:
     def largest_matching(self) -> Chosen:
         """As many pairwise disjoint triples as there can be, by exhaustive search."""
         return largest_packing(self.size, self.triples)
+
+
+@dataclass(frozen=True)
+class OfTriples:
+    """What families of triples share: their file lists them, and a largest matching is best."""
+
+    triples: Triples
+
+    file_format: ClassVar[str] = "triples"
+    decision: ClassVar[bool] = False
+
+    def text(self) -> str:
+        """The triples."""
+        return self.triples.text()
+
+    def solve_source(self) -> Chosen:
+        """Exhaustive search."""
+        return self.triples.largest_matching()
 
 
 def random_triples(

@@ -213,6 +213,10 @@ class Measure:
     def __str__(self) -> str:
         return as_text(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the tables in a notebook, where the last value of a cell is shown by itself."""
+        printer.text(str(self))
+
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
@@ -254,7 +258,7 @@ def as_tables(found: Measure) -> Group:
 def classes_grid(found: Measure) -> Grid:
     """Classes of rows that agree on the quasi-identifiers."""
     rows, classes = counted(found.rows, "row"), counted(found.classes, "class", "classes")
-    made = grid(f"{found.k}-anonymous: {rows}, {classes}", ("", ""))
+    made = grid(("", ""), f"{found.k}-anonymous: {rows}, {classes}")
     made.show_header = False
     each, alone = ("rows", "unique rows") if found.people is None else PEOPLE
     if found.people is not None:
@@ -278,8 +282,7 @@ def columns_grid(found: Measure) -> Grid:
     """Quasi-identifiers: values, stars, entropy."""
     lost = any(column.entropy_loss is not None for column in found.columns)
     heads = ["quasi-identifier", "values", "missing", "stars", "entropy, bits"]
-    made = grid("", heads + (["entropy lost"] if lost else []))
-    made.title = None
+    made = grid(heads + (["entropy lost"] if lost else []))
     for column in found.columns:
         row = [f"{column.values:,}", f"{column.missing:,}", share(column.stars, found.rows)]
         row.append(f"{column.entropy:.2f}")
@@ -292,8 +295,7 @@ def columns_grid(found: Measure) -> Grid:
 
 def risk_grid(risk: RiskFigures) -> Grid:
     """Risks of being found."""
-    made = grid("", ("risk of being found", "highest", "average"))
-    made.title = None
+    made = grid(("risk of being found", "highest", "average"))
     made.add_row(
         "prosecutor (knows who is in the table)",
         up(risk.prosecutor_highest),
@@ -308,14 +310,12 @@ def risk_grid(risk: RiskFigures) -> Grid:
     made.add_row("marketer (links all rows)", "", up(risk.marketer))
     if risk.uncovered_rows:
         made.caption = f"{risk.uncovered_rows:,} rows are not covered by the population"
-        made.caption_justify = "left"
     return made
 
 
 def groups_grid(found: GroupFigures) -> Grid:
     """Risks of households."""
-    made = grid("", ("households (as their riskiest member)", ""))
-    made.title = None
+    made = grid(("households (as their riskiest member)", ""))
     made.add_row("groups", f"{found.groups:,}")
     made.add_row("highest risk", up(found.highest))
     made.add_row("average risk", up(found.average))
@@ -326,8 +326,7 @@ def groups_grid(found: GroupFigures) -> Grid:
 
 def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) -> Grid:
     """One column for each sensitive attribute, one line for each model."""
-    made = grid("", ("the table obeys", *(named(one.name).plain for one in found)))
-    made.title = None
+    made = grid(("the table obeys", *(named(one.name).plain for one in found)))
     made.add_row("distinct l up to", *(str(one.distinct_l) for one in found))
     made.add_row("frequency l up to", *(down(one.frequency_l) for one in found))
     made.add_row("entropy l up to", *(down(one.entropy_l) for one in found))
@@ -351,8 +350,7 @@ def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) ->
 
 def combinations_grid(found: Measure) -> Grid:
     """The combinations of columns that were asked for."""
-    made = grid("", ("combination", "k asked", "smallest group", "rows in groups too small"))
-    made.title = None
+    made = grid(("combination", "k asked", "smallest group", "rows in groups too small"))
     for one in found.combinations:
         name = Text(", ").join(named(name) for name in one.columns)
         size = f"{one.smallest_group:,}"
@@ -362,8 +360,7 @@ def combinations_grid(found: Measure) -> Grid:
 
 def subsets_grid(found: Measure) -> Grid:
     """The most revealing subsets of each size."""
-    made = grid("", ("known columns", "unique rows", "smallest class", "classes"))
-    made.title = None
+    made = grid(("known columns", "unique rows", "smallest class", "classes"))
     listed: dict[int, int] = {}
     for one in found.subsets:
         size = len(one.columns)
@@ -378,5 +375,4 @@ def subsets_grid(found: Measure) -> Grid:
     left_out = sum(max(0, number - SHOWN) for number in listed.values())
     if left_out:
         made.caption = f"{left_out:,} less revealing subsets are left out; --json lists all"
-        made.caption_justify = "left"
     return made

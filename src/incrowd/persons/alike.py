@@ -127,9 +127,8 @@ def of_persons(
     constant = tuple(range(table.instance.columns))
     solution = AlikeSolution.of_groups(table, group, group, constant)
     bound = min(found.bound, solution.cost)
-    status = "optimal" if bound == solution.cost else "feasible"
     lawful = None if found.prices is None else of_rows(table, persons, found.prices)
-    return Solved(solution, solution.cost, bound, status, found.method, found.ended, None, lawful)
+    return Solved(solution, solution.cost, bound, found.method, found.ended, None, lawful)
 
 
 def of_rows(table: Coded, persons: Persons, prices: Prices) -> Prices:
@@ -180,11 +179,8 @@ def of_both(
             best = solution
     assert best is not None
     bound = min(max(first.bound, 0 if known is None else known.bound), best.cost)
-    status = "optimal" if bound == best.cost else "feasible"
-    ended = stop.why() if stop.now() else "finished" if status == "optimal" else "stopped paying"
+    finished = "finished" if bound == best.cost else "stopped paying"
+    found = Solved(best, best.cost, bound, "groups", stop.why() if stop.now() else finished)
     if known is None:
-        return Solved(best, best.cost, bound, status, "groups", ended)
-    return replace(
-        known, solution=best, cost=best.cost, bound=bound, status=status, ended=ended,
-        method="groups",
-    )  # fmt: skip
+        return found
+    return replace(found, prices=known.prices, lawful=known.lawful)

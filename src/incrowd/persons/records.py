@@ -49,11 +49,9 @@ def solve_records(table: Coded, k: int, method: str | Solver, context: Context) 
     try:
         known = solve(table.problem, method, context)
     except StoppedError:  # a release is at hand, and nothing is known of others
-        return Solved(solution, solution.cost, 0, "feasible", "records", context.stop.why())
+        return Solved(solution, solution.cost, 0, "records", context.stop.why())
     cost = solution.cost
-    bound = min(known.bound, cost)
-    status = "optimal" if bound == cost else "feasible"
-    return replace(known, solution=solution, cost=cost, bound=bound, status=status)
+    return replace(known, solution=solution, cost=cost, bound=min(known.bound, cost))
 
 
 def by_number(table: Coded, k: int) -> Iterator[Ints]:

@@ -10,6 +10,9 @@ DIVERSITY = (
     "measures it)"
 )
 
+LISTED = 6
+"""Columns that a caution names before it counts the others."""
+
 ANOTHER = (
     "these figures are of this table alone: somebody who has another release of the same people "
     "can intersect the classes of both, which no model here limits (incrowd attack --other "
@@ -77,4 +80,25 @@ def pairs_under_a_veil(columns: Sequence[str]) -> str:
     return (
         f"columns with two values ({names}): a pair that hides one because its rows differ singles "
         f"both out. With {weights} mostly coins hide them, for few stars more"
+    )
+
+
+def together(names: Sequence[str], rows: int, few: int, single: int, k: int) -> str:
+    """Return the caution that unchanged columns, taken together, find most rows.
+
+    few: how many of the ``rows`` agree in these columns with fewer than k - 1 others, k ≥ 2.
+    single: how many of them agree with none.
+    """
+    listed = ", ".join(map(repr, names[:LISTED]))
+    listed += f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    if k == 2:
+        found = f"{few:,} of {rows:,} rows agree with no other row"
+    else:
+        found = f"{few:,} of {rows:,} rows agree with fewer than {k - 1:,} others"
+    alone = f" ({single:,} of them with none)" if single and k > 2 else ""
+    return (
+        f"{found} in {listed}, taken together{alone}. These columns are published unchanged: "
+        "somebody who knows such cells of a person finds the row, however large its class is. "
+        "Publish fewer of them, or make those that others may know quasi-identifiers (--qi). "
+        "incrowd measure with these columns as --qi, and --subsets 3, says which few are enough"
     )

@@ -42,7 +42,7 @@ class NodeTables(NamedTuple):
         return self._replace(**{name: getattr(self, name)[order] for name in by_column})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Instance:
     """Distinct (QI, SA) rows as leaf codes, with multiplicities.
 
@@ -205,6 +205,7 @@ def from_codes(
     trees: tuple[Family, ...] | None = None,
     sensitive: NDArray[np.integer] | None = None,
     scale: int = 1,
+    equals: NDArray[np.int64] | None = None,
 ) -> tuple[Instance, NDArray[np.int64]]:
     """Merge duplicate rows into an instance.
 
@@ -213,6 +214,8 @@ def from_codes(
     rows: integer, shape (n, m): leaf codes; without ``trees`` every column is suppressed whole,
         and its codes may be any nonnegative integers.
     sensitive: integer, shape (n,) or (n, s).
+    equals: int64, shape (n,): an order of the rows, in which equal ones become copies; by default
+        their own.
 
     Returns
     -------
@@ -232,7 +235,7 @@ def from_codes(
         sensitive = np.asarray(sensitive, np.int32)
         sensitive = sensitive if sensitive.ndim == 2 else sensitive.reshape(len(rows), 1)
         columns += list(sensitive.T)
-    order = order_of(columns, len(rows))
+    order = order_of(columns, len(rows), equals)
     new = np.zeros(len(rows), bool)
     new[:1] = True
     for column in columns:
@@ -292,18 +295,26 @@ def places_in(known: NDArray[np.integer], sought: NDArray[np.integer]) -> NDArra
     return np.where(mine[at] == theirs, at, -1)
 
 
-def order_of(columns: Sequence[NDArray[np.integer]], count: int) -> NDArray[np.int64]:
+def order_of(
+    columns: Sequence[NDArray[np.integer]], count: int, equals: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return the stable order that sorts rows of nonnegative codes, first column first.
 
     As ``np.lexsort``, several times faster: the columns are packed into one integer, and where
     there is room for it the row number too, so that one plain sort of integers does it all.
+
+    Parameters
+    ----------
+    equals: an order in which equal rows stand; by default their own.
     """
     bits = max(1, count.bit_length())
     key, size = packed(columns, count)
+    key = key if equals is None else key[equals]
     if size >= 1 << (62 - bits):
-        return np.argsort(key, kind="stable").astype(np.int64)
-    key <<= bits
-    key |= np.arange(count)
-    key.sort()
-    key &= (1 << bits) - 1
-    return key
+        key = np.argsort(key, kind="stable").astype(np.int64)
+    else:
+        key <<= bits
+        key |= np.arange(count)
+        key.sort()
+        key &= (1 << bits) - 1
+    return key if equals is None else equals[key]

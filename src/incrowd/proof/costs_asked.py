@@ -31,6 +31,18 @@ def stated_of(proof: Proof, column: str) -> dict[str, Any]:
     return proof.facts["hierarchies"].get(column, {})
 
 
+def rule_differs(proof: Proof, column: str, source: Any) -> str | None:
+    """Say how a source of hierarchies makes something else than a proof states; None: the same."""
+    how = f"its hierarchy is not {source}"
+    if isinstance(bare_of(source), Averages) or column in averaged_in(proof):
+        same, how = same_average(proof, column, source), f"its cells are not as {source} says"
+    elif isinstance(bare_of(source), Ranges) or "range" in stated_of(proof, column):
+        same = same_range(proof, column, source)
+    else:
+        same = paths_of(proof, column) == labels_of(source, proof, column)
+    return None if same else how
+
+
 def range_of(stated: dict[str, Any]) -> Ranges:
     """Return the rule that a proof states of a column with intervals."""
     step, most = (stated[name] and Decimal(stated[name]) for name in ("round", "most"))

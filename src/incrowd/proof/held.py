@@ -22,9 +22,6 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
-from incrowd.hierarchy.averages import Averages
-from incrowd.hierarchy.missing import bare_of
-from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
@@ -35,11 +32,8 @@ from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,
     decimal_in,
-    labels_of,
     paths_of,
-    same_average,
-    same_range,
-    stated_of,
+    rule_differs,
 )
 from incrowd.published.pseudonyms import KEY
 from incrowd.tables.base import Source, texts
@@ -246,14 +240,8 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:
                 yield str(no)
-        elif isinstance(bare_of(sources[column]), Averages) or column in averaged_in(proof):
-            if not same_average(proof, column, sources[column]):
-                yield f"column {column!r}: its cells are not as {sources[column]} says"
-        elif isinstance(bare_of(sources[column]), Ranges) or "range" in stated_of(proof, column):
-            if not same_range(proof, column, sources[column]):
-                yield f"column {column!r}: its hierarchy is not {sources[column]}"
-        elif paths_of(proof, column) != labels_of(sources[column], proof, column):
-            yield f"column {column!r}: its hierarchy is not {sources[column]}"
+        elif (how := rule_differs(proof, column, sources[column])) is not None:
+            yield f"column {column!r}: {how}"
 
 
 def constraints_differ(

@@ -46,7 +46,6 @@ class Published(Figures):
     coded: the original table, encoded; edit: what changes in it.
     policy: what was asked.
     cost_units, bound_units: integers in units of 1/scale: the release, the proven lower bound.
-    status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
     method, ended: which solver ran, and why it ended.
     seconds: wall time of the whole run.
     solved: the solution behind the release (``incrowd.driver.solve.Solved``).
@@ -66,7 +65,6 @@ class Published(Figures):
     policy: Policy
     cost_units: int
     bound_units: int
-    status: str
     method: str
     ended: str
     seconds: float
@@ -291,11 +289,10 @@ class Published(Figures):
     def warnings(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the release does not protect from, for the publisher alone; no cell is named."""
 
-        names = () if self.roles.person else self.roles.id  # there, people are counted
-        classes, replaced = self._class_of_original, self.edit.replacements
-        found = [*cautions.repeated(self.source, names, classes, self.k)]
-        found += cautions.repeated_in_combinations(self.source, names, replaced, self.policy)
-        roles, k = self.roles, max([self.k, *(one.k for one in self.policy.protect)])
+        classes, replaced, roles = self._class_of_original, self.edit.replacements, self.roles
+        found = [*cautions.shared(self.source, roles, classes, self.k)]
+        found += cautions.repeated_in_combinations(self.source, roles, replaced, self.policy)
+        k = max([self.k, *(one.k for one in self.policy.protect)])
         hidden = {name: replaced[name] for name in roles.qi if name in replaced}
         found += of_unchanged(self.source, roles.sensitive, roles.keep, hidden, k)
         found += cautions.of_models(self.policy)

@@ -11,16 +11,56 @@ from incrowd.errors import InputError
 from incrowd.measures.keys import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
+from incrowd.policy.roles import Roles
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
 from incrowd.text.missing import marks_for
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
 
 Ints = NDArray[np.int64]
+
+
+def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]:
+    """Yield a caution where rows, or people, of a class share values of columns left out.
+
+    Parameters
+    ----------
+    source: the original.
+    classes: int64, shape (rows,): the class of each original row.
+    k: least number of rows, or of people, of a class.
+    """
+    if roles.person:
+        names = [name for name in roles.id if name not in roles.person]
+        yield from living_together(source, names, classes, k)
+    else:
+        yield from repeated(source, roles.id, classes, k)
+
+
+def living_together(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
+    """Yield a caution for each column that tells of fewer than k values where k people stand.
+
+    A class of k people of one household is hardly a crowd.  Parameters as of ``repeated``.
+    """
+    for name in names:
+        column = told(source, name)
+        if column is None:
+            continue
+        different = values_by_class(classes, column.codes.astype(np.int64))
+        few, one = int((different < k).sum()), int((different == 1).sum())
+        if few:
+            single = f" (in {one:,} only one)" if one else ""
+            yield (
+                f"people of one class share values of {name!r}, which is left out: in {few:,} of "
+                f"{counted(len(different), 'class', 'classes')} there are fewer than {k:,} "
+                f"different ones{single}. If {name!r} names households, or others who belong "
+                "together, somebody who finds the class knows much of all of them; --person "
+                f"{name} asks for {k:,} different ones in every class"
+            )
 
 
 def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
@@ -54,7 +94,7 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
 
 
 def repeated_in_combinations(
-    source: Source, names: Sequence[str], changed: Mapping[str, Replacement], policy: Policy
+    source: Source, roles: Roles, changed: Mapping[str, Replacement], policy: Policy
 ) -> Iterator[str]:
     """Yield the same caution of rows that are alike in a protected combination, for the first one.
 
@@ -68,7 +108,7 @@ def repeated_in_combinations(
                 column = Column.of(*replaced(column, changed[name]))
             codes.append((column.codes, len(column.values)))
         alike_ = agreement(codes, source.rows).member
-        told_ = [*repeated(source, names, alike_, one.k)]
+        told_ = [*shared(source, roles, alike_, one.k)]
         if told_:
             yield f"{told_[0]}. A class is here rows that are alike in {', '.join(one.columns)}"
             return

@@ -16,7 +16,6 @@ class Figures(Priced):
     called: what the text form calls it.
     policy: what was asked; roles: of the columns; models: names of what every class obeys.
     rows: of the release.  changed: number of changed cells by quasi-identifier.
-    status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
     warnings: what the release does not protect from, for the publisher alone.
     """
 
@@ -26,7 +25,6 @@ class Figures(Priced):
     models: tuple[str, ...]
     rows: int
     changed: Mapping[str, int]
-    status: str
     warnings: tuple[str, ...]
 
     @property

@@ -71,6 +71,43 @@ def verify_release(
     InputError: the policy does not fit the original.
     OutOfScopeError: it is one of linked rows, or of columns that are generalized alike.
     """
+    _require_served(policy)
+    table = coded(original, policy)
+    qi, rows = table.roles.qi, released.rows
+    require_columns(policy, table.roles, table.source.columns)
+    reasons = list(_columns_differ(table.roles.published(original.columns), released.columns))
+    left = (*((COINS,) if policy.veil else ()), *((KEY,) if table.roles.pseudonym else ()))
+    if reasons:
+        return Verdict(tuple(reasons), rows, 0, 0, left)
+    unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
+    reasons += told_apart(released, original, {*unchanged} - {*qi})
+    known, columns = _columns_alike(table, released, unchanged)
+    for name in table.roles.pseudonym:
+        reasons += pseudonyms_broken(name, released.encode(name))
+    if spreadsheet_safe:
+        reasons += unsafe(columns)
+        columns = {name: undone(column) for name, column in columns.items()}
+    pattern = np.column_stack([columns[name].codes for name in qi])
+    _, sizes = np.unique(pattern, axis=0, return_counts=True)
+    if rows:
+        reasons += combinations_broken(policy, qi, pattern)
+        reasons += _classes_too_small(sizes, policy.k)
+    cells, count = Cells.of(table, columns), table.source.rows
+    if 0 <= count - rows <= most_missing(policy, count):
+        reasons += _rows_differ(known, table, columns, cells)
+    else:
+        reasons.append(f"the release has {counted(rows, 'row')}, the original {count:,}")
+    if not reasons and rows and is_constrained(policy):
+        reasons += constraints_broken(table, columns, policy)
+    if not reasons and rows and policy.person:
+        reasons += _people_lack(known, table, columns, pattern, cells, policy.k)
+    elif not reasons and rows and asks_of_sensitive(policy):
+        reasons += _models_broken(table, columns, pattern)
+    return Verdict(tuple(reasons), rows, len(sizes), int(sizes.min(initial=rows)), left)
+
+
+def _require_served(policy: Policy) -> None:
+    """Raise OutOfScopeError for what is decided by which row is whose."""
     if policy.links_rows:
         raise OutOfScopeError(
             "linked rows are counted by which row is whose, which only the proof holds; verify "
@@ -81,51 +118,31 @@ def verify_release(
             "whether constant columns are generalized alike in all rows of a person is decided by "
             "which row is whose, which only the proof holds; verify with it (--proof)"
         )
-    table, whole = coded(original, policy), original
-    original = table.source  # without rows that do not say whose they are, where those are dropped
-    require_columns(policy, table.roles, original.columns)
-    published = table.roles.published(original.columns)
-    reasons = list(_columns_differ(published, released.columns))
-    hidden = table.roles.pseudonym
-    left = (*((COINS,) if policy.veil else ()), *((KEY,) if hidden else ()))
-    if reasons:
-        return Verdict(tuple(reasons), released.rows, 0, 0, left)
-    unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
-    reasons += told_apart(released, whole, {*unchanged} - {*table.roles.qi})
+
+
+def _columns_alike(
+    table: Coded, released: Source, unchanged: Sequence[str]
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return the original columns that a row keeps, and all released ones, coded alike.
+
+    Of pseudonyms a row keeps whether there is one.
+    """
+    original, hidden = table.source, table.roles.pseudonym
     pairs = {name: alike(original, released, name) for name in unchanged}
-    columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
     for name in hidden:
-        reasons += pseudonyms_broken(name, columns[name])
-        pairs[name] = there(original.encode(name)), there(columns[name])
-        columns[name] = pairs[name][1]
-    if spreadsheet_safe:
-        reasons += unsafe(columns)
-        columns = {name: undone(column) for name, column in columns.items()}
-    pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
-    _, sizes = np.unique(pattern, axis=0, return_counts=True)
-    smallest = int(sizes.min(initial=released.rows))
-    if released.rows:
-        reasons += combinations_broken(policy, table.roles.qi, pattern)
-    if released.rows and smallest < policy.k:
-        reasons.append(
-            f"the smallest class has {counted(smallest, 'row')}, fewer than k = {policy.k} "
-            f"({int((sizes < policy.k).sum())} of {counted(len(sizes), 'class', 'classes')} "
-            "too small)"
+        pairs[name] = there(original.encode(name)), there(released.encode(name))
+    published = table.roles.published(original.columns)
+    columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
+    return {name: column for name, (column, _) in pairs.items()}, columns
+
+
+def _classes_too_small(sizes: Ints, k: int) -> Iterator[str]:
+    """Yield how many classes have fewer than k rows; there are some classes."""
+    if sizes.min() < k:
+        yield (
+            f"the smallest class has {counted(int(sizes.min()), 'row')}, fewer than k = {k} "
+            f"({int((sizes < k).sum())} of {counted(len(sizes), 'class', 'classes')} too small)"
         )
-    known, cells = {n: column for n, (column, _) in pairs.items()}, Cells.of(table, columns)
-    if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
-        reasons.append(
-            f"the release has {counted(released.rows, 'row')}, the original {original.rows:,}"
-        )
-    else:
-        reasons += _rows_differ(known, table, columns, cells)
-    if not reasons and released.rows and is_constrained(policy):
-        reasons += constraints_broken(table, columns, policy)
-    if not reasons and released.rows and policy.person:
-        reasons += _people_lack(known, table, columns, pattern, cells, policy.k)
-    elif not reasons and released.rows and asks_of_sensitive(policy):
-        reasons += _models_broken(table, columns, pattern)
-    return Verdict(tuple(reasons), released.rows, len(sizes), smallest, left)
 
 
 def combinations_broken(

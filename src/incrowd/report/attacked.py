@@ -24,6 +24,7 @@ def attacks(inside: Inside) -> Section | None:
         "than the control."
     )
     sentences = [tag("p", tag("b", named(one), ": "), one["sentence"]) for one in found]
+    sentences.append(paragraphs(*inside.attacks.advice))
     lines = [line(one) for one in found]
     body = joined(
         paragraphs(note, *inside.attacks.notes),

@@ -32,6 +32,8 @@ def card(release: "Published") -> str:
         ("cost", shown(release.cost)),
         ("bound", f"{shown(release.lower_bound)} ({proof})"),
     ]
+    if release.warnings:  # their words name columns; nothing else in a notebook says them
+        facts.append(("warnings", f"{len(release.warnings)}, in .warnings"))
     left = "text-align:left"
     rows = [
         tag("tr", tag("th", n, scope="row", style=left), tag("td", v, style=left)) for n, v in facts

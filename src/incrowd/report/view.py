@@ -45,6 +45,11 @@ class Attacked(Protocol):
         """What a reader of the figures should know."""
         ...
 
+    @property
+    def advice(self) -> Sequence[str]:
+        """What helps against the attacks that did better than chance."""
+        ...
+
     def record(self) -> Mapping[str, Any]:
         """Return ``{"attacks": […]}``, one mapping of plain values for each attack."""
         ...

@@ -66,7 +66,10 @@ def listening(progress: Listener | None) -> Listener:
     """
     if progress is not None and not callable(progress):
         kind = type(progress).__name__
-        raise InputError(f"progress is called with each event; {kind} cannot be called")
+        raise InputError(
+            f"progress takes a function that is called with each event, such as print; {kind} "
+            "cannot be called"
+        )
     return progress or silent
 
 

@@ -7,6 +7,7 @@ from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from incrowd.driver.solve import require_enough
@@ -22,12 +23,14 @@ from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import WHO, numbered, owned, require_people, with_numbers
 from incrowd.spark.plan import on_batches, workers_errors
 from incrowd.spark.result import SparkRelease
-from incrowd.spark.rows import one_form, ranges, rewritten
+from incrowd.spark.rows import hashable, one_form, ranges, rewritten
 from incrowd.spark.task import CODED, Task
 from incrowd.tables.base import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+PARTS = 4096  # into which rows are dealt to be ordered, each by itself
 
 
 def made_of_frame(
@@ -184,11 +187,10 @@ def finished(
         ways = ways_of(task, parts.toArrow())
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper, asked.persons)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
-    data = in_order(data, policy)
     new = dict(zip(roles.qi, after, strict=True))
     shown = [new[n] if changed.get(n) else asked.inner[n] for n in asked.published]
     return SparkRelease(
-        data=data.select(*shown).toDF(*asked.published),
+        data=in_order(data.select(*shown), policy).toDF(*asked.published),
         rows=facts.rows,
         seconds=time.monotonic() - started,
         **figures_of(asked, made, task, facts),
@@ -210,11 +212,19 @@ def with_texts(
 
 
 def in_order(data: "DataFrame", policy: Policy) -> "DataFrame":
-    """Return the rows in an order that tells nothing, if that is asked for."""
+    """Return published rows in an order that tells nothing, if that is asked for.
+
+    By a hash of their cells with a number that nobody knows: rows with the same cells are one like
+    the other.  And numbered in that order, for Sail sorts nothing for its own sake that is written,
+    nor by a number drawn for each row.
+    """
     if policy.order != "shuffle":
         return data
     # not from the seed, which is mostly 0: who guesses it would undo the shuffle
-    return data.orderBy(sf.rand(randbits(62)))
+    lot = sf.xxhash64(sf.lit(randbits(62)), *hashable(data, data.columns))
+    dealt = data.withColumn("lot", lot).withColumn("part", sf.pmod("lot", sf.lit(PARTS)))
+    place = sf.row_number().over(Window.partitionBy("part").orderBy("lot"))
+    return dealt.withColumn("place", place).where("place > 0").drop("lot", "part", "place")
 
 
 def figures_of(asked: Asked, made: Made, task: Task, facts: Facts) -> dict[str, Any]:

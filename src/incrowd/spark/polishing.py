@@ -30,7 +30,7 @@ def polished(start: Solution, price: NDArray[np.float64], task: Task) -> Solutio
     progress = Progress(context, Solution.of(small, start.classes[keep]))
     before = progress.best.cost
     progress.bound = min(int(price @ small.counts), before)
-    search = Search(Engine().means(), small, k, progress)
+    search = Search(Engine(), small, k, progress)
     search.price = price
     search.polish()
     if progress.best.cost >= before:

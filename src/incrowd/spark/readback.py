@@ -4,8 +4,6 @@ The driver reads original and release; the bound and the prices come from the ta
 original row a released row was from ``assignment.py``.
 """
 
-from typing import Any
-
 import numpy as np
 
 from incrowd.bounds.prices import Prices
@@ -53,23 +51,19 @@ def whole(
     solution = Solution.of(table.instance, member)
     require_same_costs(release, table, solution)
     known = certificate_of(release, table)
-    found: dict[str, Any] = {
-        "status": release.status,
-        "method": release.method,
-        "ended": release.ended,
-    }
     prices = None if known.rules else known.prices
-    units = release.cost_units, release.bound_units
-    solved = Solved(solution, *units, **found, prices=prices)
+    units, how = (release.cost_units, release.bound_units), (release.method, release.ended)
+    solved = Solved(solution, *units, *how, prices)
     made = Release(
         coded=table,
         edit=edit_for(table, solution, table.roles.published(table.source.columns), origin),
         policy=release.policy,
         cost_units=release.cost_units,
         bound_units=release.bound_units,
+        method=release.method,
+        ended=release.ended,
         seconds=release.seconds,
         solved=solved,
-        **found,
     )
     made.require_same(written)
     _ = made.class_of_row  # the independent re-check

@@ -66,11 +66,6 @@ class SparkRelease(Figures):
         """Rows of ``data``."""
         return self.rows
 
-    @property
-    def status(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """``"optimal"`` exactly when bound = cost, else ``"feasible"``."""
-        return "optimal" if self.bound_units == self.cost_units else "feasible"
-
     def unpersist(self) -> None:
         """Free what is kept for ``data``, which may be of no use afterwards."""
         if self.keeper is not None:

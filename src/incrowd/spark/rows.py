@@ -95,13 +95,19 @@ def numbered(
     rows: "DataFrame", keys: Sequence[str], others: Sequence[str], seed: int
 ) -> "DataFrame":
     """Append ``lot``: 1, 2, … among the rows with the same keys."""
-    types = dict(rows.dtypes)
     plain = [f"y_{name}" for name in others]
-    for name, text in zip(others, plain, strict=True):
-        whole = sf.to_json(sf.struct(name)) if "map<" in types[name] else sf.col(name)
-        rows = rows.withColumn(text, whole)
+    for text, cells in zip(plain, hashable(rows, others), strict=True):
+        rows = rows.withColumn(text, cells)
     like = Window.partitionBy(*keys, *plain).orderBy(sf.lit(1))
     rows = rows.withColumn("copy", sf.row_number().over(like))
     rows = rows.withColumn("draw", sf.xxhash64(sf.lit(seed), sf.col("copy"), *plain))
     drawn = Window.partitionBy(*keys).orderBy("draw", *plain, "copy")
     return rows.withColumn("lot", sf.row_number().over(drawn)).drop(*plain, "copy", "draw")
+
+
+def hashable(rows: "DataFrame", names: Sequence[str]) -> "list[Column]":
+    """Return columns as Spark can hash and compare them: maps as text."""
+    types = dict(rows.dtypes)
+    return [
+        sf.to_json(sf.struct(name)) if "map<" in types[name] else sf.col(name) for name in names
+    ]

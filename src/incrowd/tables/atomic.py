@@ -66,10 +66,17 @@ def whole(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
 def _spool() -> Iterator[IO[bytes]]:
     """Open a temporary file in the system's folder for them, which nobody thinks of when full."""
     try:
+        where = tempfile.gettempdir()
+    except FileNotFoundError:
+        raise InputError(
+            "no folder for temporary files can be written: set TMPDIR to one that can, or name a "
+            "file in place of -"
+        ) from None
+    try:
         with tempfile.NamedTemporaryFile() as spool:
             yield spool
     except Exception as error:
-        folder = f"the folder for temporary files, {tempfile.gettempdir()}"
+        folder = f"the folder for temporary files, {where}"
         raise_plainly(error, f"{folder} (TMPDIR names another)")
         raise
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_LABELS = 1 << 16  # different texts of a column that are always worth a list of their own
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Column:
     """One column as codes of its distinct values.
 
@@ -59,7 +59,7 @@ def _missing_first(value: str | None) -> tuple[bool, str]:
     return value is not None, value or ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Replacement:
     """New text for some cells of a column.
 
@@ -79,7 +79,7 @@ class Replacement:
         return int((self.ids >= 0).sum())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Edit:
     """What turns a table into its release.
 

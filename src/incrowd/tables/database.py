@@ -56,9 +56,8 @@ def read_database(address: str, table: str | None = None, query: str | None = No
         if query is not None:
             return _fetched(connection, sql.text(query))
         look = sql.inspect(connection)
-        _require_known(
-            place, [*look.get_table_names(place.schema), *look.get_view_names(place.schema)]
-        )
+        schema = _schema(place, look)
+        _require_known(place, [*look.get_table_names(schema), *look.get_view_names(schema)])
         return _fetched(connection, _whole(place, connection))
 
 
@@ -103,7 +102,16 @@ def require_free(address: str, replace: bool = False) -> None:
 
 def _has_table(place: Place, connection: Any) -> bool:
     """Whether a table is there already."""
-    return alchemy().inspect(connection).has_table(str(place.table), schema=place.schema)
+    look = alchemy().inspect(connection)
+    return look.has_table(str(place.table), schema=_schema(place, look))
+
+
+def _schema(place: Place, look: Any) -> str | None:
+    """Return the schema in which a table is looked for; None: the database's own way.
+
+    Without one DuckDB's dialect looks into all schemas, where the SQL reads and writes the first.
+    """
+    return place.schema or (look.default_schema_name if place.kind == "duckdb" else None)
 
 
 def _is_there(place: Place, there: bool, replace: bool) -> bool:

@@ -66,10 +66,11 @@ def open_table(data: Any) -> Source:
     InputError: the file cannot be read, there is no such frame, or this process was forked after
         polars had begun its threads.
     """
+    if isinstance(data, str | Path):
+        return read(data)
     require_threads_of_polars()
-    if all(hasattr(type(data), name) for name in ("encode", "native")):  # a frame has no such
-        return data
-    return read(data) if isinstance(data, str | Path) else from_native(data)
+    is_open = all(hasattr(type(data), name) for name in ("encode", "native"))  # a frame has no such
+    return data if is_open else from_native(data)
 
 
 def alike(table: Table, columns: Mapping[str, Sequence[Any]]) -> Any:

@@ -6,7 +6,7 @@ bold or the height of a row; other sheets, and texts that no cell shows, may be 
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import IO, Any
@@ -70,13 +70,14 @@ class Looks:
                     self.columns.add(j)
 
 
-def looks_of_excel(data: bytes, sheet: str, strings: list[str]) -> Looks:
+def looks_of_excel(data: bytes, sheet: str, shared: Sequence[Any]) -> Looks:
     """Look at a sheet of a workbook of Excel's.
 
     Parameters
     ----------
-    sheet: the part that holds it.  strings: the texts that cells share.
+    sheet: the part that holds it.  shared: the texts that cells share.
     """
+    strings = [*map(str, shared)]
     found, used, odd = Looks(), set(), []
     with zipfile.ZipFile(BytesIO(data)) as parts:
         names = parts.namelist()
@@ -125,10 +126,12 @@ def _elements(part: IO[bytes]) -> Iterator[tuple[ElementTree.Element, int]]:
 
 def _cells(row: ElementTree.Element, strings: list[str], used: set[int]) -> Cells:
     """Return what the cells of a row of Excel's read as and look like, by column."""
+    from openpyxl.utils import column_index_from_string
+
     cells = {}
     for place, cell in enumerate(row):
         letters = LETTERS.match(cell.get("r", ""))
-        j = _number(letters[0]) if letters else place
+        j = column_index_from_string(letters[0]) - 1 if letters else place
         cells[j] = _reads(cell, strings, used), _look(cell)
     return cells
 
@@ -185,11 +188,3 @@ def _own(element: ElementTree.Element) -> tuple[tuple[str, str], ...]:
 def _bare(name: str) -> str:
     """Return a name of XML without its space."""
     return name.rpartition("}")[2]
-
-
-def _number(letters: str) -> int:
-    """Return the number of a column, from 0."""
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - 64
-    return number - 1

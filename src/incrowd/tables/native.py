@@ -162,7 +162,8 @@ def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
 def _edited_pandas(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> Any:
     """The same for pandas and its kin, the index kept."""
     native = frame.to_native()[list(edit.columns)].copy(deep=False)
-    native.attrs = {}  # notes on the original, which files of a release would hold
+    # notes on the original, and what its columns are together, which files of a release would hold
+    native.attrs, native.columns = {}, native.columns.rename(None)
     series = frame.implementation.to_native_namespace().Series
     for name in edit.columns:
         if name in texts:

@@ -106,10 +106,17 @@ class Place:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What two names of one table share."""
+        """What two names of one table share; names that may be one table's count as such.
+
+        PostgreSQL alone tells ``Visits`` from ``visits``; without a schema the first one is meant.
+        """
         server = self.url.host, self.url.port, str(self.url.query.get("host"))
         base = self.url.database if self.file is None else str(self.file.resolve())
-        return self.kind, server, base, self.schema, self.table
+        name, schema = self.table, self.schema
+        if self.kind != "postgresql":
+            name, schema = (each and each.casefold() for each in (name, schema))
+        first = "main" if self.kind in IN_FILES else "public"
+        return self.kind, server, base, schema or first, name
 
     @property
     def name(self) -> str:

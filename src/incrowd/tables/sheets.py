@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import partial
 from typing import IO, Any
 
 import polars as pl
@@ -62,8 +63,7 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
         (the message names the cell, not what is in it), columns have no name or the same one.
     MissingExtraError: the library is not installed.
     """
-    looks: list[Callable[[], Looks]] = []
-    rows = (_excel if form == "xlsx" else _opendocument)(data, name, sheet, looks)
+    rows, looks = (_excel if form == "xlsx" else _opendocument)(data, name, sheet)
     header = next(rows, [])
     while header and header[-1] is None:
         header.pop()
@@ -83,7 +83,7 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
             cells.append(None if cell is None else cell.value)
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
     apart = [one for one, cells in zip(names, columns, strict=True) if of_two_kinds(cells)]
-    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), *looks)
+    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), looks)
 
 
 def of_two_kinds(cells: Sequence[Any]) -> bool:
@@ -150,8 +150,8 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
     raise InputError(f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)}")
 
 
-def _excel(data: bytes, name: str, sheet: str | None, looks: list[Callable[[], Looks]]) -> Rows:
-    """Yield the rows of a sheet of Excel's; ``looks`` gets what tells how its cells look."""
+def _excel(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[], Looks]]:
+    """Return the rows of a sheet of Excel's, and what tells how its cells look."""
     library = _library("openpyxl", "an Excel file")
     try:
         book = library.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
@@ -162,17 +162,17 @@ def _excel(data: bytes, name: str, sheet: str | None, looks: list[Callable[[], L
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
     place, shared = found._worksheet_path, found._shared_strings
-    looks.append(lambda: looks_of_excel(data, place, [*map(str, shared)]))
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
-        with parts.open(found._worksheet_path) as part:
+        with parts.open(place) as part:
             _require_unmerged(part, name)
-        with parts.open(found._worksheet_path) as part:
+        with parts.open(place) as part:
             hidden = hidden_in(part)
     rows = (
         [None if cell.value is None else _excel_cell(cell, name) for cell in row]
         for row in found.iter_rows()
     )
-    yield from hidden.require_seen(rows, name)
+    looks = partial(looks_of_excel, data, place, shared)
+    return hidden.require_seen(rows, name), looks
 
 
 def _require_unmerged(part: IO[bytes], name: str) -> None:
@@ -210,10 +210,8 @@ def _excel_cell(cell: Any, name: str) -> Cell:
     return Cell(place, cell.value)
 
 
-def _opendocument(
-    data: bytes, name: str, sheet: str | None, looks: list[Callable[[], Looks]]
-) -> Rows:
-    """Yield the rows of a sheet of an OpenDocument file, as ``_excel`` does."""
+def _opendocument(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[], Looks]]:
+    """Return the rows of a sheet of an OpenDocument file, as ``_excel`` does."""
     _library("odf", "an OpenDocument file")
     from odf.opendocument import load
     from odf.table import Table, TableColumn, TableRow
@@ -227,9 +225,9 @@ def _opendocument(
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     by_name = {table.getAttribute("name"): table for table in tables}
     found = by_name[_chosen(list(by_name), sheet, name)]
-    looks.append(lambda: looks_of_opendocument(data))
     rows, columns = (found.getElementsByType(kind) for kind in (TableRow, TableColumn))
-    yield from hidden_of(rows, columns).require_seen(_opendocument_rows(rows, name), name)
+    seen = hidden_of(rows, columns).require_seen(_opendocument_rows(rows, name), name)
+    return seen, partial(looks_of_opendocument, data)
 
 
 def _opendocument_rows(rows: Iterable[Any], name: str) -> Rows:
@@ -317,7 +315,9 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
         )
         if texts.dtype == pl.String and texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
             raise InputError(f"column {name!r} has control characters, which no workbook holds")
-    (_write_excel if form == "xlsx" else _write_opendocument)(frame, file)
+    packed = io.BytesIO()  # an archive that a full disk cut off would complain again when it goes
+    (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
+    file.write(packed.getbuffer())
 
 
 def _plain(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:

@@ -12,9 +12,20 @@ from rich.text import Text
 
 
 def as_lines(tables: Group, width: int) -> str:
-    """Return rich tables as plain text."""
+    """Return rich tables as plain text, the same in a notebook and under FORCE_COLOR.
+
+    In a notebook rich would show them by itself, and leave the file empty.
+    """
     file = io.StringIO()
-    Console(file=file, width=width, no_color=True, highlight=False).print(tables)
+    console = Console(
+        file=file,
+        width=width,
+        no_color=True,
+        highlight=False,
+        force_terminal=False,
+        force_jupyter=False,
+    )
+    console.print(tables)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
@@ -23,9 +34,9 @@ def up(value: float | Fraction, digits: int = 4) -> str:
     return rounded(value, digits, ceil)
 
 
-def down(value: float | Fraction, digits: int = 4) -> str:
+def down(value: float | Fraction) -> str:
     """Write a figure for which more is safer, rounded down."""
-    return rounded(value, digits, floor)
+    return rounded(value, 4, floor)
 
 
 def rounded(value: float | Fraction, digits: int, way: Callable[[Fraction], int]) -> str:
@@ -44,9 +55,10 @@ def share(part: int, whole: int) -> str:
     return f"{part:,} ({part / whole:.1%})" if whole else "0"
 
 
-def grid(title: str, columns: Iterable[str]) -> Grid:
+def grid(columns: Iterable[str], title: str | None = None) -> Grid:
     """Return an empty table: first column to the left, numbers to the right."""
     made = Grid(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    made.caption_justify = "left"
     for i, name in enumerate(columns):
         made.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
     return made

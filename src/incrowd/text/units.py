@@ -7,8 +7,10 @@ shortest decimal that writes it, as everywhere: 17.1 is 171/10.
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 Number = int | float
+Status = Literal["optimal", "feasible"]
 
 
 def at_most(numerator: int, denominator: int) -> float:
@@ -38,6 +40,11 @@ def in_units(cost: int, scale: int) -> Number:
 def gap_of(cost: int, bound: int) -> float:
     """Return (cost − bound) / cost, never less; 0 for what costs nothing."""
     return at_least(cost - bound, cost) if cost else 0.0
+
+
+def status_of(cost: int, bound: int) -> Status:
+    """Return ``"optimal"`` exactly when bound = cost."""
+    return "optimal" if bound == cost else "feasible"
 
 
 def counted(number: int, thing: str, several: str = "") -> str:
@@ -92,3 +99,8 @@ class Priced:
     def gap(self) -> float:
         """(cost − lower bound) / cost; 0 for a release that costs nothing."""
         return gap_of(self.cost_units, self.bound_units)
+
+    @property
+    def status(self) -> Status:
+        """``"optimal"`` exactly when bound = cost, else ``"feasible"``."""
+        return status_of(self.cost_units, self.bound_units)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.best import best_prices
 from incrowd.constraints.plan import is_constrained
-from incrowd.driver.solve import Solved, Status, require_lawful_table
+from incrowd.driver.solve import Solved, require_lawful_table
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, OutOfScopeError, VerificationError
 from incrowd.hierarchy.family import trees_of
@@ -331,6 +331,5 @@ def unveiled(table: Coded, solution: Solution, context: Context, method: str) ->
     if problem.smallest_class > 1:
         prices = best_prices(table.instance, problem.smallest_class, context.stop)
         bound = max(0, prices.bound(table.instance.counts))
-    status: Status = "optimal" if bound == solution.cost else "feasible"
     ended = context.stop.why() if context.stop.now() else "finished"
-    return Solved(solution, solution.cost, bound, status, method, ended, prices)
+    return Solved(solution, solution.cost, bound, method, ended, prices)

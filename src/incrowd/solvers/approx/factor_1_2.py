@@ -34,7 +34,7 @@ class Factor12:
 
     id = "factor-1-2"
     guarantee = "2 (3/2 with two values a column)"
-    scope = Scope(models=("2-anonymity",), hierarchies=True, size=SIZE, time=TIME)
+    scope = Scope(models=("2-anonymity",), size=SIZE, time=TIME)
     source = "Aggarwal et al. 2005, §5, Theorem 6"
 
     def refuse(self, problem: Problem) -> str | None:

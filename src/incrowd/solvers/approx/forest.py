@@ -55,7 +55,7 @@ class Forest:
 
     id = "forest"
     guarantee = "max{2k−1, 3k−5}"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=MOST_DISTINCT)
+    scope = Scope(models=("k-anonymity",), rows=MOST_DISTINCT)
     source = "Aggarwal et al. 2005, §4, Theorem 5"
 
     def refuse(self, problem: Problem) -> str | None:

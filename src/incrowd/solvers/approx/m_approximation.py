@@ -33,7 +33,7 @@ class MApproximation:
 
     id = "m-approximation"
     guarantee = "m = number of columns (with equal weights)"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
+    scope = Scope(models=("k-anonymity",))
     source = "Liang & Yuan 2012, Theorem 10"
 
     def refuse(self, problem: Problem) -> str | None:

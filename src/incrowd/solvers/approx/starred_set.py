@@ -37,7 +37,6 @@ class StarredSet:
     guarantee = "m = number of columns (with equal weights), under any model closed under union"
     scope = Scope(
         models=("any closed under union",),
-        hierarchies=True,
         size=f"histograms of sensitive values ≤ {MOST_STATES:,}, × groups of equal rows ≤ "
         f"{MOST_HELD:,}",
     )

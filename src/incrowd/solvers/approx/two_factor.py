@@ -44,7 +44,7 @@ class TwoFactor:
 
     id = "two-factor"
     guarantee = "3 (2 with two values a column)"
-    scope = Scope(models=("3-anonymity",), hierarchies=True, size=SIZE, time=TIME)
+    scope = Scope(models=("3-anonymity",), size=SIZE, time=TIME)
     source = "Aggarwal et al. 2005, §6, Lemmas 10 and 11"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -24,7 +24,7 @@ class Datafly:
 
     id = "datafly"
     guarantee = "none"
-    scope = Scope(models=("any closed under union",), hierarchies=True, rows=None)
+    scope = Scope(models=("any closed under union",))
     source = "Sweeney 1998"
 
     def refuse(self, problem: Problem) -> str | None:

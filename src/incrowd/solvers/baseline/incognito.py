@@ -33,7 +33,6 @@ class Incognito:
     guarantee = "none"
     scope = Scope(
         models=("any closed under union",),
-        hierarchies=True,
         size=f"lattices of {MOST_NODES:,} level vectors, over all subsets of columns",
     )
     source = "LeFevre, DeWitt & Ramakrishnan 2005"

@@ -23,7 +23,7 @@ class KMember:
 
     id = "k-member"
     guarantee = "none"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=MOST_DISTINCT)
+    scope = Scope(models=("k-anonymity",), rows=MOST_DISTINCT)
     source = "Byun, Kamra, Bertino & Li 2007"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -25,7 +25,7 @@ class Mondrian:
 
     id = "mondrian"
     guarantee = "none"
-    scope = Scope(models=("any closed under union",), hierarchies=True, rows=None)
+    scope = Scope(models=("any closed under union",))
     source = "LeFevre, DeWitt & Ramakrishnan 2006"
 
     def refuse(self, problem: Problem) -> str | None:

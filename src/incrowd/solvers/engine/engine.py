@@ -30,9 +30,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
-from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.lifting import Lifting
-from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.pricing import Pricing
 from incrowd.solvers.engine.search import Means, Search
 from incrowd.solvers.engine.windows import sorted_classes
@@ -41,32 +39,19 @@ from incrowd.solvers.sensitive.engine import LawfulSearch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class Engine(Means):
     """Improve until it stops paying; the best lawful release so far is always at hand.
 
     Attributes
     ----------
     prices: how the bound is sought; None for the schedule suited to the table.
-    annealing: how the release is sought; None for the schedule suited to the table.
-    neighbourhoods: how blocks are re-solved.
     odd_sets: how the bound is raised beyond the linear program; None for what suits the table.
-    slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
-        (row, pattern) pairs are candidates.
-    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
-        too wide; two thirds of them under sensitive models, where each takes longer.
-    pairs: (row, pattern) pairs that may be kept.
-    lawful: how models are served that look at sensitive values; what stands above is for
-        k-anonymity.
+    lawful: how models are served that look at sensitive values, with two thirds of ``visits``,
+        each of which takes longer there; all else is for k-anonymity.
     """
 
     prices: PriceBound | None = None
-    annealing: Annealing | None = None
-    neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
     odd_sets: OddSets | None = None
-    slack: float = 0.27
-    spread: float = 0.7
-    visits: int = 30_000_000
-    pairs: int = 4_000_000
     lawful: LawfulSearch = field(default_factory=LawfulSearch)
 
     id = "engine"
@@ -74,7 +59,7 @@ class Engine:
         "none; the gap it reports is proven; with a sensitive model it never costs more than "
         "mondrian, given time"
     )
-    scope = Scope(models=("any closed under union (k, l, t, …)",), hierarchies=True)
+    scope = Scope(models=("any closed under union (k, l, t, …)",))
     source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
     def refuse(self, problem: Problem) -> str | None:
@@ -87,17 +72,6 @@ class Engine:
             return Run(self, problem, context).outcome()
         return self.lawful.run(problem, context, self.visits * 2 // 3)
 
-    def means(self) -> Means:
-        """Return what the search for k-anonymous releases may use."""
-        return Means(
-            annealing=self.annealing,
-            neighbourhoods=self.neighbourhoods,
-            slack=self.slack,
-            spread=self.spread,
-            visits=self.visits,
-            pairs=self.pairs,
-        )
-
 
 class Run:
     """One run under k-anonymity: its stages, and what they share."""
@@ -107,7 +81,7 @@ class Run:
         self.problem = problem
         self.progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
         self.progress.certificate = Prices(np.zeros(instance.distinct, np.int64), 1)
-        self.search = Search(engine.means(), instance, k, self.progress)
+        self.search = Search(engine, instance, k, self.progress)
         self.pricing = Pricing(self.search, engine.prices)
         self.lifting = Lifting(self.search, engine.odd_sets or OddSets())
 

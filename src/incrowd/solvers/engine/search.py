@@ -1,7 +1,7 @@
 """The search for k-anonymous releases: candidates, annealing, polishing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -66,14 +66,25 @@ POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What a search may use: see the fields of ``Engine``."""
+    """What a search may use.
 
-    annealing: Annealing | None
-    neighbourhoods: Neighbourhoods
-    slack: float
-    spread: float
-    visits: int
-    pairs: int
+    Attributes
+    ----------
+    annealing: how the release is sought; None for the schedule suited to the table.
+    neighbourhoods: how blocks are re-solved.
+    slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
+        (row, pattern) pairs are candidates.
+    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
+        too wide.
+    pairs: (row, pattern) pairs that may be kept.
+    """
+
+    annealing: Annealing | None = None
+    neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
+    slack: float = 0.27
+    spread: float = 0.7
+    visits: int = 30_000_000
+    pairs: int = 4_000_000
 
 
 class Search:

@@ -36,7 +36,7 @@ class DynamicProgram:
     source: ClassVar[str]
     effort: ClassVar[str]  # what it does too much of where there are too many distinct rows
     guarantee = "exact"
-    scope = Scope(models=("any",), hierarchies=True, rows=MOST_DISTINCT, size=SIZE)
+    scope = Scope(models=("any",), rows=MOST_DISTINCT, size=SIZE)
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse tables with too many sub-multisets."""

@@ -44,7 +44,6 @@ class SubsetConvolution:
     guarantee = "exact"
     scope = Scope(
         models=("any closed under union",),
-        hierarchies=True,
         rows=MOST_ROWS,
         size="24 rows, copies counted, with classes of 3 and more; 21 with 2, 18 with 1",
     )

@@ -32,7 +32,6 @@ class ClosenessMILP:
             "frequency l-diversity",
             "recursive (c, l)-diversity",
         ),
-        hierarchies=True,
         size=f"level combinations × distinct rows × transports ≤ {MOST_EFFORT:,}",
     )
     source = "Liang & Yuan 2012, Theorem 9"

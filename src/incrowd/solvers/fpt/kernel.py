@@ -25,7 +25,6 @@ class Kernel:
     guarantee = "exact"
     scope = Scope(
         models=("k-anonymity",),
-        hierarchies=True,
         size="the reduced table must fit split-recursion or pattern-milp",
     )
     source = "Blocki & Williams 2010, Lemmas 2 and 3, Algorithm 1, Theorem 4"

@@ -32,7 +32,6 @@ class PatternMILP:
             "frequency l-diversity",
             "recursive (c, l)-diversity",
         ),
-        hierarchies=True,
         size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}",
     )
     source = "Bonizzoni et al. 2009, §4, as an integer program; Liang & Yuan 2012, Theorem 9"

@@ -37,7 +37,6 @@ class ResolutionVectors:
     guarantee = "exact"
     scope = Scope(
         models=("k-anonymity",),
-        hierarchies=True,
         size=f"{MOST_CANDIDATES} closed patterns that k rows match; {MOST_ROWS:,} rows, copies "
         "counted, after the reductions",
     )

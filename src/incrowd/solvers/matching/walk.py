@@ -11,7 +11,7 @@ skipped when all its nodes lie in one child of the chosen node.
 """
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,26 @@ from incrowd.solvers.matching.scan import (
 
 MOST_BLOCKS = 1_500
 NEAREST, NEIGHBORS, EMIT, CHECK = 0, 1, 2, 3
+
+
+class Task(NamedTuple):
+    """What a walk is for.
+
+    mode: ``NEAREST``, ``NEIGHBORS``, ``EMIT`` or ``CHECK``.  slack: reduced cost below which groups
+    are wanted; triples: whether those of three nodes are.  per: groups of a pattern, at most, per
+    node.  reach: int64, shape (nodes,) or none: cost up to which pairs of a node are wanted.
+    random: int64, shape (1,).
+    """
+
+    mode: int
+    grid: Grid
+    dual: Dual
+    slack: int
+    triples: bool
+    per: int
+    reach: NDArray[np.int64]
+    sink: Sink
+    random: NDArray[np.int64]
 
 
 @kernel
@@ -77,22 +97,13 @@ def best_colors(rows: Any, begin: int, end: int, hat: Any, color: Any, top: Any,
 
 @kernel
 def survivors(
-    rows: Any,
-    begin: int,
-    end: int,
-    cost: int,
-    grid: Any,
-    dual: Any,
-    slack: int,
-    triples: bool,
-    top: Any,
-    of: Any,
-    out: Any,
+    task: Any, rows: Any, begin: int, end: int, cost: int, top: Any, of: Any, out: Any
 ) -> int:
     """Copy to ``out`` the nodes that some pair (or triple) of slack < ``slack`` may hold."""
-    best_colors(rows, begin, end, dual.hat, grid.color, top, of)
-    two = 2 * cost * dual.unit - slack
-    three = 3 * cost * dual.unit - slack
+    dual, color, triples = task.dual, task.grid.color, task.triples
+    best_colors(rows, begin, end, dual.hat, color, top, of)
+    two = 2 * cost * dual.unit - task.slack
+    three = 3 * cost * dual.unit - task.slack
     some = top[0] + top[1] > two
     if triples and top[2] > -FAR and top[0] + top[1] + top[2] > three:
         some = True
@@ -102,7 +113,7 @@ def survivors(
     for i in range(begin, end):
         r = rows[i]
         h = dual.hat[r]
-        c = grid.color[r]
+        c = color[r]
         first = top[1] if c == of[0] else top[0]
         second = top[2] if c == of[0] or c == of[1] else top[1]
         keep = h + first > two
@@ -116,27 +127,15 @@ def survivors(
 
 @kernel
 def pass_on(
-    mode: int,
-    rows: Any,
-    begin: int,
-    end: int,
-    cost: int,
-    grid: Any,
-    dual: Any,
-    slack: int,
-    triples: bool,
-    reach: Any,
-    top: Any,
-    of: Any,
-    out: Any,
+    task: Any, rows: Any, begin: int, end: int, cost: int, top: Any, of: Any, out: Any
 ) -> int:
     """Copy to ``out`` the nodes of a run that still matter; return how many (< 2: leave it)."""
-    if mode >= EMIT:
-        return survivors(rows, begin, end, cost, grid, dual, slack, triples, top, of, out)
+    if task.mode >= EMIT:
+        return survivors(task, rows, begin, end, cost, top, of, out)
     wanted = False
     for i in range(begin, end):
-        r = reach[rows[i]]
-        if r > cost or (mode == NEIGHBORS and r == cost):
+        r = task.reach[rows[i]]
+        if r > cost or (task.mode == NEIGHBORS and r == cost):
             wanted = True
             break
     if not wanted:
@@ -147,68 +146,44 @@ def pass_on(
 
 
 @kernel
-def finish(
-    mode: int,
-    rows: Any,
-    n: int,
-    cost: int,
-    grid: Any,
-    dual: Any,
-    slack: int,
-    triples: bool,
-    per: int,
-    reach: Any,
-    sink: Any,
-    random: Any,
-) -> None:
+def finish(task: Any, rows: Any, n: int, cost: int) -> None:
     """Do what the mode does with a complete pattern."""
-    if mode == NEAREST:
-        nearest(rows, n, cost, grid.color, reach)
-    elif mode == NEIGHBORS:
-        emit_neighbors(rows, n, cost, grid, reach, per, sink, random)
+    grid, dual, sink = task.grid, task.dual, task.sink
+    if task.mode == NEAREST:
+        nearest(rows, n, cost, grid.color, task.reach)
+    elif task.mode == NEIGHBORS:
+        emit_neighbors(rows, n, cost, grid, task.reach, task.per, sink, task.random)
     else:
-        shuffle_and_sort(rows, n, dual.hat, random)
-        if mode == CHECK:
-            check(rows, n, cost, grid, dual, triples, sink)
+        shuffle_and_sort(rows, n, dual.hat, task.random)
+        if task.mode == CHECK:
+            check(rows, n, cost, grid, dual, task.triples, sink)
             return
-        emit_pairs(rows, n, cost, grid, dual, slack, per * n, sink)
-        if triples:
-            emit_triples(rows, n, cost, grid, dual, slack, per * n, sink)
+        emit_pairs(rows, n, cost, grid, dual, task.slack, task.per * n, sink)
+        if task.triples:
+            emit_triples(rows, n, cost, grid, dual, task.slack, task.per * n, sink)
 
 
 @kernel
-def walk(
-    mode: int,
-    grid: Any,
-    dual: Any,
-    slack: int,
-    triples: bool,
-    per: int,
-    reach: Any,
-    sink: Any,
-    buffers: Any,
-    random: Any,
-) -> None:
+def walk(task: Any, buffers: Any) -> None:
     """Visit every pattern that matters to the mode."""
+    grid = task.grid
     columns, nodes = grid.codes.shape
     top = np.empty(3, np.int64)
     of = np.empty(3, np.int32)
     if columns == 0:
         every = np.arange(nodes).astype(np.int32)
-        finish(mode, every, nodes, 0, grid, dual, slack, triples, per, reach, sink, random)
+        finish(task, every, nodes, 0)
         return
     enter_root(grid, buffers)
     depth, begin, end, cost = next_run(0, 1, grid, buffers)
-    while depth >= 0 and not halted(sink.halt):
+    while depth >= 0 and not halted(task.sink.halt):
         rows = buffers.rows[depth]
         out = buffers.rows[depth + 1]
         m = 0
         if end - begin >= 2:
-            m = pass_on(
-                mode, rows, begin, end, cost, grid, dual, slack, triples, reach, top, of, out
-            )
+            m = pass_on(task, rows, begin, end, cost, top, of, out)
         if m >= 2 and depth + 1 == columns:
-            finish(mode, out, m, cost, grid, dual, slack, triples, per, reach, sink, random)
+            finish(task, out, m, cost)
         elif m >= 2:
             depth += 1
             enter(depth, m, cost, grid, buffers)
@@ -284,31 +259,29 @@ class Walker:
     ) -> NDArray[np.int32]:
         word = self.stop.overdue if mode == CHECK else self.stop.over  # a proof has some grace
         sink = Sink(self._groups, np.zeros(2, np.int64), word)
+        task = Task(mode, self.grid, dual, slack, triples, per, reach, sink, self._random)
         if self.by_pairs:
-            self._scan(mode, dual, slack, triples, per, reach, sink)
+            self._scan(task)
         else:
-            walk(
-                mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random
-            )  # fmt: skip
+            walk(task, self._buffers)
         used, self._least = sink.state.tolist()
         self.full, self.cut_short = used == len(self._groups), halted(word)
         return distinct_groups(self._groups[:used])
 
-    def _scan(
-        self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: Any, sink: Sink
-    ) -> None:
+    def _scan(self, task: Task) -> None:
+        dual, sink = task.dual, task.sink
         if self._blocks is None:
             self._blocks = blocks_of(self.grid)
         of, start, apart = self._blocks
         rows = np.lexsort((-dual.hat, of)).astype(np.int32)
         top = dual.hat[rows[start[:-1]]]
         blocks = of, start, apart, rows, top
-        if mode == NEAREST:
-            scan_nearest(self.grid, reach, blocks, sink.halt)
-        elif mode == NEIGHBORS:
-            scan_neighbors(self.grid, reach, per, blocks, sink, self._random)
+        if task.mode == NEAREST:
+            scan_nearest(self.grid, task.reach, blocks, sink.halt)
+        elif task.mode == NEIGHBORS:
+            scan_neighbors(self.grid, task.reach, task.per, blocks, sink, self._random)
         else:  # to check, all of slack below 0 are looked at and none is kept
-            scan_below(self.grid, dual, blocks, slack, triples, per, sink)
+            scan_below(self.grid, dual, blocks, task.slack, task.triples, task.per, sink)
 
 
 def blocks_of(grid: Grid) -> tuple[Any, Any, Any]:
