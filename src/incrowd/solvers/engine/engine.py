@@ -29,6 +29,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
 from incrowd.solvers.engine.lifting import Lifting
 from incrowd.solvers.engine.pricing import Pricing
 from incrowd.solvers.engine.search import Means, Search
@@ -77,6 +78,7 @@ class Run:
 
     def __init__(self, engine: Engine, problem: Problem, context: Context) -> None:
         instance, k = problem.instance, problem.smallest_class
+        self.problem = problem
         self.progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
         self.progress.certificate = Prices(np.zeros(instance.distinct, np.int64), 1)
         self.search = Search(engine, instance, k, self.progress)
@@ -91,6 +93,8 @@ class Run:
         """Make a release and a bound that no time limit is too short for."""
         self.pricing.bound_at_once()
         self.search.by_levels()
+        if has_dear_columns(self.problem.instance):
+            self.progress.offer(dearest_first(self.problem, self.progress.done))
         self.pricing.bound_by_support()
 
     def stages(self) -> Iterator[Callable[[], None]]:

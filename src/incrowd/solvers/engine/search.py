@@ -15,6 +15,7 @@ from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.run.gauge import Gauge
+from incrowd.solvers.baseline.dear_columns import has_dear_columns
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.by_levels import SHARE, by_levels
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -312,9 +313,10 @@ class Search:
         """Return candidates and a lawful assignment of copies to them.
 
         Near a fractional release where prices are good; greedy, which finds its way down from
-        anywhere, where they were raised at all; the best so far where they tell nothing.
+        anywhere, where they were raised at all; the best so far where they tell nothing, or where
+        rows that no candidate suits would pay for dear columns.
         """
-        if not self.raised:
+        if not self.raised or has_dear_columns(self.instance):
             return with_solution(self.emission(), self.progress.best)
         candidates = build_candidates(self.instance, self.emission())
         if self.priced:

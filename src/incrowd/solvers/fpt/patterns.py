@@ -39,6 +39,12 @@ class Patterns:
         """int64, shape (incidences,): the pattern of each incidence."""
         return np.repeat(np.arange(len(self.cost)), np.diff(self.start))
 
+    def where(self, kept: NDArray[np.bool_]) -> "Patterns":
+        """Return some of the patterns: bool, shape (patterns,)."""
+        size = np.diff(self.start)
+        start = np.concatenate([[0], np.cumsum(size[kept])]).astype(np.int64)
+        return Patterns(self.cost[kept], start, self.row[np.repeat(kept, size)])
+
 
 class Cut(NamedTuple):
     """A level of a tree, or an interval, and where it puts the rows at hand.

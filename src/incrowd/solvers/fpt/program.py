@@ -34,12 +34,16 @@ from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
 from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.base import Context, Outcome
+from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 TOLERANCES = 1e-6, 1e-9  # HiGHS's own, and one for where that let an unlawful class in
+# units of a row's cost beyond which dear patterns are left out, and beyond which HiGHS, which
+# scales costs to the dearest, may take some units for none; what it may lose of each row then
+DEAR, WIDE, LOST = 10**6, 10**8, 1e-9
 
 
 class Limits(NamedTuple):
@@ -270,6 +274,7 @@ def optimise_over(
     instance = problem.instance
     if context.stop.now():
         return Outcome(first_release(problem), 0, context.stop.why())
+    patterns = affordable(problem, patterns, limits.below, context)
     if (np.bincount(patterns.row, minlength=instance.distinct) == 0).any():
         return Outcome(None)  # some row has no pattern that enough rows match
     unit = max(int(np.gcd.reduce(patterns.cost)), 1)
@@ -297,6 +302,20 @@ def optimise_over(
         return Outcome(solution, cost)
     bounded = min(round_up(bound) * unit, cost)
     return Outcome(solution, bounded, unproven(finished, context))
+
+
+def affordable(problem: Problem, patterns: Patterns, below: float, context: Context) -> Patterns:
+    """Leave out patterns of which one class costs more than a known release, where costs are wide.
+
+    No cheaper release has such a class, and without them the costs of the program are near another.
+    ``below``: as in ``Limits``, in units of 1/scale.
+    """
+    if patterns.cost.max(initial=0) < DEAR * max(int(np.gcd.reduce(patterns.cost)), 1):
+        return patterns
+    known = [below]
+    if has_dear_columns(problem.instance):
+        known.append(dearest_first(problem, context.stop.now).cost)
+    return patterns.where(patterns.cost * max(problem.smallest_class, 1) <= min(known))
 
 
 def unproven(finished: bool, context: Context) -> str:
@@ -345,6 +364,8 @@ def solve_program(
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None, bound, False
     values = np.array(model.getSolution().col_value)
+    if np.abs(cost).max(initial=0) > WIDE:
+        bound -= LOST * float(np.abs(cost).max()) * float(values[columns.x].sum())
     if np.abs(values[columns.x] - np.rint(values[columns.x])).max(initial=0) > 1e-6:
         # With the whole variables fixed the rest is a flow: a vertex of it is whole.
         fixed = np.rint(values[whole])

@@ -33,6 +33,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.gauge import Gauge
 from incrowd.run.paying import Turns
 from incrowd.solvers.base import Context, Outcome, refuse_open_models
+from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -133,6 +134,7 @@ class Run(Bounding):
         every = np.repeat(self.rules.places, instance.counts, axis=0).ravel()
         hist = np.bincount(every, minlength=max(1, self.places)).astype(np.int64)
         self.relaxed = not problem.model.stays_lawful
+        self.apart = has_dear_columns(instance)
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
@@ -152,6 +154,8 @@ class Run(Bounding):
         if self.searchable and not self.stop.now():
             self.sweep(window_emission(self.instance, self.k, 2, self.seed, self.stop))
         self.bound_at_once()
+        if self.searchable and self.apart:
+            self.offer(dearest_first(self.problem, self.done))
         if len(self.progress.best.sizes) == 1 or not self.stop.now():
             self.tell("mondrian", 0.0)
             self.beside = release_beside(
@@ -200,7 +204,11 @@ class Run(Bounding):
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
-            self.anneal_again(self.search_in_stages(), REST, COOL, self.relaxed)
+            emission = self.search_in_stages()
+            if self.apart:
+                self.anneal_again(emission, 1.0, 1.0)
+            else:
+                self.anneal_again(emission, REST, COOL, self.relaxed)
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
@@ -213,6 +221,8 @@ class Run(Bounding):
         reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
         self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
         emission, margin = shares.emission(self.tree, self.price, reach)
+        if self.apart:  # stages begin elsewhere, or count a dear cell against a breach of the law
+            return emission
         used = pace_of(self.stop, SHARING)
 
         steps = 0
