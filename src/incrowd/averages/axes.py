@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from incrowd.hierarchy.averages import (
     rounded,
 )
 from incrowd.tables.base import Column, Replacement, narrow
+from incrowd.text.exact import decimals
 
 Ints = NDArray[np.int64]
 
@@ -60,7 +60,7 @@ class Axis:
         once = [None, *(text for text in known if text is not None)]
         found = dict(zip(once, rule.numbers(name, once), strict=True))
         numbers = [found[text] for text in known]
-        unit = 10 ** max(0, rule_places(numbers))
+        unit = 10 ** decimals(numbers)
         whole = tuple(None if x is None else int(x * unit) for x in numbers)
         digits = rule.rounding(numbers)
         return cls(name, rule, digits, column.values, column.codes, whole, unit)
@@ -125,15 +125,6 @@ class Axis:
             text = self.rule.text(average, self.digits)
             ids[member] = names.setdefault(text, len(names))
         return Replacement(tuple(names), ids.astype(narrow(len(names))))
-
-
-def rule_places(numbers: Iterable[Fraction | None]) -> int:
-    """Return the number of decimals that all these numbers can do with."""
-    most = lcm(1, *{number.denominator for number in numbers if number is not None})
-    places = 0
-    while 10**places % most:
-        places += 1
-    return places
 
 
 def squares(numbers: Sequence[int]) -> int:

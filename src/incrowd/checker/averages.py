@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,18 +176,27 @@ def number(text: str, column: str, mark: str) -> Fraction:
 
 def average(numbers: Sequence[Fraction], kind: str) -> Fraction:
     """Return the mean of a class, or its median: of two middle values their mean."""
+    whole, unit = in_units(numbers)
     if kind != "median":
-        return sum(numbers, Fraction(0)) / len(numbers)
-    ordered, half = sorted(numbers), len(numbers) // 2
-    return (ordered[half] + ordered[-half - 1]) / 2
+        return Fraction(sum(whole), len(whole) * unit)
+    whole, half = sorted(whole), len(whole) // 2
+    return Fraction(whole[half] + whole[-half - 1], 2 * unit)
 
 
 def spread(numbers: Sequence[Fraction], kind: str) -> Fraction:
     """Return the squares of a class about its mean, or the distances from its median."""
-    centre = average(numbers, kind)
+    whole, unit = in_units(numbers)
+    n, half = len(whole), len(whole) // 2
     if kind == "median":
-        return sum((abs(x - centre) for x in numbers), Fraction(0))
-    return sum((x * x for x in numbers), Fraction(0)) - len(numbers) * centre * centre
+        whole = sorted(whole)
+        return Fraction(sum(whole[n - half :]) - sum(whole[:half]), unit)
+    return Fraction(n * sum(x * x for x in whole) - sum(whole) ** 2, n * unit * unit)
+
+
+def in_units(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return numbers as whole ones, and how many of their unit are 1: sums are a tenth the work."""
+    unit = lcm(*{x.denominator for x in numbers})
+    return [x.numerator * (unit // x.denominator) for x in numbers], unit
 
 
 def rounded(x: Fraction, digits: int) -> Fraction:

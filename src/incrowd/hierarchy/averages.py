@@ -12,6 +12,7 @@ from incrowd.errors import HierarchyError, UnnumberedError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.ranges import decimal_text, number_of
 from incrowd.hierarchy.rounding import nearest
+from incrowd.text.exact import decimals
 from incrowd.text.numerals import POINT, with_mark
 
 MEAN, MEDIAN, CENTROID = "mean", "median", "centroid"
@@ -98,7 +99,7 @@ class Averages:
         """Return how many decimals are published of a column with these values."""
         if self.digits is not None:
             return self.digits
-        return max((decimals(number) for number in numbers if number is not None), default=0)
+        return decimals(numbers)
 
     def stated(self, digits: int) -> dict[str, Any]:
         """Return what a proof says of the rule: all that it takes to apply it."""
@@ -108,14 +109,6 @@ class Averages:
     def text(self, number: Fraction, digits: int) -> str:
         """Return how an average is written; see ``average_text``."""
         return with_mark(average_text(number, digits), self.decimal)
-
-
-def decimals(number: Fraction) -> int:
-    """Return the number of decimals of a fraction that was written as a decimal."""
-    places = 0
-    while (number * 10**places).denominator != 1:
-        places += 1
-    return places
 
 
 def rounded(number: Fraction, digits: int) -> Fraction:

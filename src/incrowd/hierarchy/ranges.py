@@ -8,6 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
 from incrowd.hierarchy.text import read_lines
+from incrowd.text.exact import decimals
 from incrowd.text.numerals import POINT, finite, with_mark
 
 WIDTH, VALUES, STARS = "width", "values", "stars"
@@ -290,13 +292,15 @@ def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], 
         values = sorted(set(place))
         first = [Fraction(bisect_left(values, x)) for x in first]
         last = [Fraction(bisect_right(values, x) - 1) for x in last]
-    least, widest = first[0], last[-1] - first[0]
-    widest = widest or Fraction(1)
+    # whole numbers of one unit: fractions would reduce each result
+    unit = lcm(*{x.denominator for x in (*first, *last)})
+    begin, end = ([x.numerator * (unit // x.denominator) for x in ends] for ends in (first, last))
+    least, widest = begin[0], (end[-1] - begin[0]) or unit
 
-    def position(x: Fraction) -> int:
-        return int((2 * NCP_SCALE * (x - least) + widest) // (2 * widest))
+    def position(x: int) -> int:
+        return (2 * NCP_SCALE * (x - least) + widest) // (2 * widest)
 
-    return [position(x) for x in first], [position(x) for x in last]
+    return [position(x) for x in begin], [position(x) for x in end]
 
 
 def require_one_way(family: RangeFamily) -> None:
@@ -353,10 +357,9 @@ def too_long(number: Decimal) -> bool:
 
 def decimal_text(number: Fraction) -> str:
     """Write a number without exponent and trailing zeros, exactly."""
-    whole, places = abs(number), 0
-    while (whole * 10**places).denominator != 1:
-        places += 1
-    digits = str(int(whole * 10**places)).zfill(places + 1)
+    places = decimals((number,))
+    whole = abs(number.numerator) * (10**places // number.denominator)
+    digits = str(whole).zfill(places + 1)
     text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
     return f"-{text}" if number < 0 else text
 

@@ -1,7 +1,9 @@
 """Numbers as people write them, exactly: but none that takes all memory to be written out."""
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 MOST = 400  # places that a power of ten moves the point; doubles end at 308
@@ -21,3 +23,12 @@ def fraction_of(value: Any) -> Fraction:
     if power is not None and abs(int(power[1])) > MOST:
         raise ValueError("a power of ten too large to be written out")
     return Fraction(value)
+
+
+def decimals(numbers: Iterable[Fraction | None]) -> int:
+    """Return how many decimals are enough for all these numbers, which were written as decimals."""
+    unit = lcm(*{number.denominator for number in numbers if number is not None})
+    places = 0
+    while 10**places % unit:
+        places += 1
+    return places
