@@ -61,7 +61,7 @@ class Axis:
         found = dict(zip(once, rule.numbers(name, once), strict=True))
         numbers = [found[text] for text in known]
         unit = 10 ** decimals(numbers)
-        whole = tuple(None if x is None else int(x * unit) for x in numbers)
+        whole = tuple(None if x is None else x.numerator * (unit // x.denominator) for x in numbers)
         digits = rule.rounding(numbers)
         return cls(name, rule, digits, column.values, column.codes, whole, unit)
 

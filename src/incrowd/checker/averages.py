@@ -201,8 +201,9 @@ def in_units(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
 
 def rounded(x: Fraction, digits: int) -> Fraction:
     """Round to so many decimals, halves away from zero."""
-    steps = abs(x) * Fraction(10) ** digits + Fraction(1, 2)
-    whole = steps.numerator // steps.denominator / Fraction(10) ** digits
+    up, down = 10 ** max(0, digits), 10 ** max(0, -digits)
+    unit = x.denominator * down
+    whole = Fraction((2 * abs(x.numerator) * up + unit) // (2 * unit) * down, up)
     return whole if x >= 0 else -whole
 
 
@@ -344,8 +345,8 @@ def places(columns: Sequence[Column], rows: Sequence[int]) -> NDArray[np.float64
     """Return rows as points: squares (or distances) between coordinates are what they cost."""
     place = np.zeros((len(rows), len(columns)))
     for j, column in enumerate(columns):
-        numbers = [column.numbers[row] or Fraction(0) for row in rows]
+        numbers, unit = in_units([column.numbers[row] or Fraction(0) for row in rows])
         middle = sorted(numbers)[len(numbers) // 2]
         scale = float(column.price) if column.kind == "median" else float(column.price) ** 0.5
-        place[:, j] = [float(x - middle) * scale for x in numbers]
+        place[:, j] = [(x - middle) / unit * scale for x in numbers]
     return place
