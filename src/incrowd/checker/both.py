@@ -31,7 +31,9 @@ class Both(NamedTuple):
     @property
     def strange(self) -> str:
         """What is to be said of the tables whose hashes are others."""
-        return f"the {' and the '.join(self.other)} is not the file whose hash the proof states"
+        one = len(self.other) == 1
+        named = f"the {' and the '.join(self.other)} {'is' if one else 'are'} not the file"
+        return f"{named}{'' if one else 's'} whose hash the proof states"
 
     def reason(self, why: str) -> str:
         """Return why a table is rejected, with that: it says more."""

@@ -1,10 +1,13 @@
 """``incrowd verify --proof``: the independent checker's answer, and what is held against it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from incrowd.checker.both import files_of, start_of
+from incrowd.checker.archive import DAMAGED
+from incrowd.checker.both import files_of, hash_at, start_of
 from incrowd.checker.delimited import Reading
 from incrowd.checker.files import form_of
 from incrowd.checker.rejection import RejectedError
@@ -24,6 +27,18 @@ if TYPE_CHECKING:
     from incrowd.checker.verify import Verdict
     from incrowd.policy import Policy
 
+OTHER_FILE = (
+    "next     if that is not meant: a copy that was opened and saved, sorted, or sent with other "
+    "line ends is another file, and so is one of another run. Take the files that incrowd read "
+    "and wrote, of one run; their names do not matter"
+)
+STEPS = {
+    "the file whose hash the proof states": OTHER_FILE,
+    "the files whose hash the proof states": OTHER_FILE,
+    DAMAGED: "next     take the file that --proof wrote; this is cut off, or no proof at all",
+    "the statement's": "next     take the statement that was written in one run with the proof",
+}
+"""What helps, by a part of the reason."""
 READING = {"delimiter": "--delimiter", "encoding": "--encoding", "odd_header": "--odd-header"}
 
 
@@ -56,9 +71,73 @@ def with_proof(
         print_json({"lawful": found.lawful, "reasons": reasons, **facts})
     for reason in reasons:
         say(f"incrowd: no: {reason}")
+    for step in next_steps(reasons):
+        say(step)
     if not reasons:
         say(answer(facts), quiet)
     return 1 if reasons else 0
+
+
+def without_original(release: str, proof: str | None, statement: str | None) -> int:
+    """Compare hashes with those of the public statement: all that can be done without the original.
+
+    Raises
+    ------
+    InputError: no statement, it is none, or all hashes are the ones it states: no "yes" is due.
+    """
+    needed = "--original is needed: the table that the release was made from"
+    if statement is None:
+        raise InputError(
+            f"{needed}. Without it, say --statement to see whether this is the file that the "
+            "statement is of, and count its classes by incrowd measure RELEASE --qi COLUMNS"
+        )
+    stated, other = stated_in(statement), []
+    for name, path in (("release", release), ("proof", proof)):
+        if path is not None:
+            other += [name] if hash_of(path) != stated.get(f"{name}_sha256") else []
+    for name in other:
+        say(f"incrowd: no: the {name} is not the file whose hash the statement states")
+    if other:
+        say(OTHER_FILE)
+        return 1
+    names = stated.get("quasi_identifiers")
+    names = names if isinstance(names, list) else []
+    raise InputError(
+        f"the statement is of {'these files' if proof else 'this file'}, but nothing that it says "
+        f"is checked yet: {needed}. Without it, count the classes: incrowd measure {quote(release)}"
+        f" --qi {quote(','.join(map(printable, map(str, names))))}"
+    )
+
+
+def hash_of(path: str) -> str:
+    """Return the hash of a table or proof as a statement states it; InputError without a file."""
+    if path == "-" or is_address(path):
+        raise InputError("--statement needs files, not pipes or databases: it states their hashes")
+    try:
+        return hash_at(path)
+    except RejectedError as error:
+        raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def stated_in(path: str) -> Mapping[str, Any]:
+    """Read a public statement; InputError where it is none."""
+    try:
+        stated = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"--statement {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        stated = None
+    if not isinstance(stated, dict) or stated.get("format") != "incrowd-statement":
+        raise InputError(f"--statement {path}: is no statement by incrowd anonymize")
+    return stated
+
+
+def next_steps(reasons: Sequence[str]) -> list[str]:
+    """Say what to do about reasons that are often of mistaken files, not of a wrong release."""
+    found = [step for part, step in STEPS.items() if any(part in each for each in reasons)]
+    return list(dict.fromkeys(found))
 
 
 def require_delimited(release: str, original: str) -> None:

@@ -66,6 +66,9 @@ def verify(
     --encoding or, without them, by the files. With --json as well, "cost" and "bound" are whole
     numbers in units of 1/"scale".
 
+    Without --original only hashes can be compared, with those of the --statement: ends with 1
+    where a file is another one, else with 2, since nothing is checked of what the statement says.
+
     With --patterns, a release by incrowd codebook is held against its --statement, with or without
     the original: its δ is computed again from k, sample and ε.
     """
@@ -75,13 +78,13 @@ def verify(
         if proof is not None:
             raise InputError("a release by patterns has no proof; leave --proof out")
         return verified(release, original, statement, as_json, quiet, given)
-    if original is None:
-        raise InputError("--original is needed: the table that the release was made from")
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")
-    if proof is not None:
-        from incrowd.cli.proven import with_proof
+    if original is None or proof is not None:
+        from incrowd.cli.proven import with_proof, without_original
 
+        if original is None or proof is None:
+            return without_original(release, proof, statement)
         return with_proof(release, original, proof, statement, as_json, quiet, given)
     if statement is not None:
         raise InputError("--statement goes with --proof: it is held against it")
