@@ -1,5 +1,6 @@
 """One file or pipe as a table; the format by its first bytes."""
 
+import codecs
 import os
 import stat
 import sys
@@ -14,6 +15,13 @@ PACKED = {b"\x1f\x8b": "gzip", ZIP: "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": 
 
 DATABASES = (("sqlite", 0, b"SQLite format 3\0"), ("duckdb", 8, b"DUCK"))
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+NO_TABLES = {
+    b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
+    b"%PDF-": "a PDF document", b"{\\rtf": "a text document",
+    b"<html": "a web page", b"<!doctype html": "a web page", b"<table": "a web page",
+    b"<?xml": "an XML document",
+}  # fmt: skip
+"""How files begin that are taken for tables by their name: letters are small in the last four."""
 SEEN = 64  # bytes, of which every second is zero in UTF-16 of the first letters
 
 
@@ -55,6 +63,13 @@ def refuse_other(data: bytes, name: str, suffix: str, encoding: str | None) -> N
         )
     if data.startswith(OLD_WORKBOOK) or (suffix == ".xls" and data.startswith(ZIP)):
         raise InputError(f"{name}: workbooks are read as .xlsx or .ods; save it as one of them")
+    start = data[:SEEN].removeprefix(codecs.BOM_UTF8).lstrip()
+    for magic, what in NO_TABLES.items():
+        if data.startswith(magic) or (magic[:1] == b"<" and start.lower().startswith(magic)):
+            raise InputError(
+                f"{name}: is {what}, whatever its name says; open it with the program that made "
+                "it, and save the table as CSV or .xlsx"
+            )
     zeros = [not any(data[at:SEEN:2]) for at in (1, 0)]
     if encoding is None and len(data) > 1 and any(zeros):
         raise InputError(
