@@ -302,3 +302,33 @@ def test_wide_tables_and_long_names_stay_within_the_page(browser: Any, tmp_path:
         assert fits(found)
         inside = "document.querySelector('main').scrollWidth <= innerWidth"
         assert found.page.evaluate(inside)
+
+
+def test_all_screens_fit_a_phone(browser: Any, people: Path):
+    """Tests 360 pixels: nothing is cut off, and every screen, the command and Publish are there."""
+    with browsed(browser, Session(str(people)), 360) as found:
+        found.make()
+        for screen in SCREENS:
+            found.go(screen)
+            found.page.wait_for_timeout(300)
+            assert fits(found), screen
+            assert found.page.evaluate("document.querySelector('main').scrollWidth <= 360"), screen
+        boxes = [*found.page.locator("nav a").all(), *found.page.locator("footer > *").all()]
+        for box in (each.bounding_box() for each in boxes if each.is_visible()):
+            assert box["width"] <= 1 or (box["x"] >= 0 and box["x"] + box["width"] <= 360)
+        assert found.page.locator("#said").bounding_box()["width"] > 100
+
+
+def test_a_path_that_is_wrong_can_be_mended(browser: Any, people: Path):
+    """Tests that an error leaves the path in its field, and that no path is no folder's name."""
+    wrong = str(people) + "x"
+    with browsed(browser, Session()) as found:
+        found.page.click("button.main")
+        assert "say which table" in found.page.locator(".note").inner_text()
+        found.page.fill("#path", wrong)
+        found.page.click("button.main")
+        found.page.locator(".note:has-text('no such file')").wait_for()
+        assert found.page.input_value("#path") == wrong
+        found.page.fill("#path", f'"{people}"')  # as Windows copies a path
+        found.page.click("button.main")
+        found.page.locator("h1:has-text('What may others know')").wait_for()

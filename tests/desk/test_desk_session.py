@@ -640,3 +640,31 @@ def test_folders_that_cannot_be_made_are_refused_by_name(page: Page, tmp_path: P
         page.post("place", folder=str(folder), names=["policy"])
         assert str(folder) in page.refused("publish")
     assert "file: the folder cannot be made" in page.refused("save", folder=str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "help"),
+    [
+        ("latin.csv", "age,ort\n1,Köln\n".encode("latin-1"), "save it as UTF-8"),
+        ("ragged.csv", b"a,b\n1\n", "mend that line"),
+        ("photo.csv", b"\x89PNG\r\n\x1a\n\0\0", "is a picture"),
+        ("old.xls", b"\xef\xbb\xbf\n <HTML><table></table></HTML>", "is a web page"),
+        ("paper.csv", b"%PDF-1.4\n%\xe2\xe3\n", "is a PDF document"),
+    ],
+)
+def test_files_that_are_refused_say_what_to_do_here(
+    page: Page, tmp_path: Path, name: str, data: bytes, help: str
+):
+    """Tests that whoever has the page alone is told more than an option of the command line."""
+    (tmp_path / name).write_bytes(data)
+    assert help in page.refused("open", path=str(tmp_path / name))
+
+
+def test_a_workbook_of_two_sheets_says_what_to_do_here(page: Page, tmp_path: Path):
+    """Tests that the page, which cannot name a sheet, says what else helps."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.create_sheet("people").append(["a"])
+    book.save(tmp_path / "two.xlsx")
+    told = page.refused("open", path=str(tmp_path / "two.xlsx"))
+    assert "save that sheet as a file of its own" in told

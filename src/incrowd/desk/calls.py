@@ -130,7 +130,12 @@ def events(session: Session, given: Given) -> Iterator[bytes]:
 
 def open_file(session: Session, given: Given) -> dict[str, Any]:
     """Open a table."""
-    session.open(text(given, "path"))
+    path = text(given, "path").strip()
+    if path[:1] == path[-1:] == '"':  # as Windows copies a path
+        path = path[1:-1]
+    if not path:
+        raise InputError("say which table: type its path, or choose it from the list")
+    session.open(path)
     return told(session)
 
 

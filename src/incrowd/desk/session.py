@@ -30,6 +30,13 @@ from incrowd.tables.files import open_table
 KS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 SWEEP_SECONDS, SWEEP_GAP = 20.0, 0.05
 MOST_UNDONE = 200
+INSTEAD = {
+    "--encoding": "for the desk, save it as UTF-8 (a spreadsheet calls this “CSV UTF-8”)",
+    "--sheet": "for the desk, save that sheet as a file of its own",
+    "--delimiter": "for the desk, mend that line, or save it with commas, semicolons or tabs",
+    "--table": "for the desk, write that table into a file",
+}
+"""What helps where a message names an option: the desk has none of how a table is read."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,18 @@ class Opened:
 
     @classmethod
     def at(cls, path: str) -> "Opened":
-        """Open a table and guess."""
-        source = open_table(path)
+        """Open a table and guess.
+
+        Raises
+        ------
+        InputError: it cannot be read; where an option of the command line would help, which the
+        page does not have, it says what else does.
+        """
+        try:
+            source = open_table(path)
+        except InputError as error:
+            helps = [help for option, help in INSTEAD.items() if option in str(error)]
+            raise InputError("; ".join([str(error), *helps])) from None
         guesses = guess(source)
         return cls(path, source, guesses, columns_of(source, guesses))
 

@@ -2,7 +2,7 @@
 import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, kept, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
-let folder = '';
+let folder = '', typed = '';
 S.opening = () => {
   const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');
   const open = async (path, body) => { try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
@@ -18,9 +18,9 @@ S.opening = () => {
     } catch (error) { list.replaceChildren(note(error.message)); }
   };
   look(folder);
-  return [h1('Which table is to be published?'), lead('CSV, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
-    h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('open', { path: $('path').value }); } },
-      h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50 }), h('button', { class: 'main' }, 'Open')),
+  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
+    h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('open', { path: typed = $('path').value }); } },
+      h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50, value: typed }), h('button', { class: 'main' }, 'Open')),
     list, h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('load', { folder: $('work').value }); } },
       h('label', { for: 'work' }, 'Or work that was saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
 };

@@ -1,6 +1,6 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, begin, call, change, figures, h, h1, h2, inline, lead, needs, note, num, rowhead, say, screen, small, soft, stale, start, tr } from '/desk.js';
+import { $, N, P, S, begin, call, change, draw, figures, h, h1, h2, inline, lead, needs, note, num, rowhead, say, screen, small, soft, stale, start, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const made = () => S.state.job?.changed != null;
@@ -92,7 +92,7 @@ function compare() {
 function publish() {
   const state = S.state, outputs = S.table.outputs;
   const place = () => change('place', { folder: $('folder').value, names: Object.keys(outputs).filter(n => $('out-' + n).checked) });
-  const go = async () => { S.written = null; if (await change('publish', { replace: $('replace').checked, another: $('another')?.checked ?? false })) { S.written = S.state.written; say('Written'); $('written').textContent = 'Written: ' + S.written.join(', '); } };
+  const go = async () => { S.written = null; $('written').textContent = 'Writing…'; if (await change('publish', { replace: $('replace').checked, another: $('another')?.checked ?? false })) { S.written = S.state.written; say('Written'); draw(); } };
   return [stale(), h1('Publish'), lead('Files appear whole or not at all, and the release is read back before it gets its name. What is private can undo the release, or tells of the original: keep it in the house.'),
     (state.job?.warnings ?? []).map(w => note(w + '.')),
     h('div', { class: 'two' }, h('section', { class: 'card ask', 'aria-label': 'Files' }, h2('Files'),
