@@ -47,7 +47,7 @@ def drawn_groups(data: st.DataObject, columns: int) -> list[list[int]]:
     return data.draw(st.permutations(groups))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(problems(), st.data())
 def test_honest_groups_are_accepted(problem, data) -> None:
     """Tests that prices of any groups are accepted, with a bound below the optimum."""
@@ -67,7 +67,7 @@ def test_honest_groups_are_accepted(problem, data) -> None:
     assert verdict.facts["bound"] <= least <= verdict.facts["cost"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problems(), st.data())
 def test_raised_prices_are_rejected_where_they_break_a_group(problem, data) -> None:
     """Tests one price of one group raised by a little against all patterns of that group."""

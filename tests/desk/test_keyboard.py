@@ -96,6 +96,7 @@ def test_a_whole_job_without_a_mouse(browser: Any, people: Path, tmp_path: Path)
         found.go("compare")
         tab_to(page, "#keep")
         press("Enter")
+        page.locator("td button").first.wait_for()
         tab_to(page, "td button")
         press("Enter")  # ask again
         tab_to(page, "td button + button")

@@ -73,13 +73,18 @@ class Coded:
 
 
 def coded(
-    source: Source, policy: Policy, beyond: Mapping[str, tuple[str, ...]] | None = None
+    source: Source,
+    policy: Policy,
+    beyond: Mapping[str, tuple[str, ...]] | None = None,
+    by_name: bool = False,
 ) -> Coded:
     """Encode a table under a policy.
 
     Parameters
     ----------
     beyond: column → values that its hierarchy covers too, though no row has them.
+    by_name: number people in the order of their names, where nothing is searched any more, as those
+        did who priced them; not by what their rows hold.
 
     Raises
     ------
@@ -113,7 +118,7 @@ def coded(
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = attributes_of(source, roles, policy, leaves)
+        secret = attributes_of(source, roles, policy, None if by_name else leaves)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     with locating(source):
         model = model_of(policy, secret, sources)
@@ -137,15 +142,20 @@ def locating(source: Source) -> Iterator[None]:
 
 
 def attributes_of(
-    source: Source, roles: Roles, policy: Policy, leaves: NDArray[np.integer]
+    source: Source, roles: Roles, policy: Policy, leaves: NDArray[np.integer] | None
 ) -> dict[str, Column]:
-    """Return what the models look at: the sensitive columns, the persons, then pairs of the two."""
+    """Return what the models look at: the sensitive columns, the persons, then pairs of the two.
+
+    ``leaves``: what people are numbered by, beside sensitive values; None for their names.
+    """
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        cells = [*leaves.T, *(column.codes for column in found.values())]
         people = people_of(source, roles.person, policy.missing_person)
-        lot = first_of_equals(policy, (), [*cells, people.codes])
-        people = found[roles.attributes[-1]] = by_content(people, cells, lot)
+        if leaves is not None:
+            cells = [*leaves.T, *(column.codes for column in found.values())]
+            lot = first_of_equals(policy, (), [*cells, people.codes])
+            people = by_content(people, cells, lot)
+        found[roles.attributes[-1]] = people
         for name in roles.sensitive if counts_pairs(policy) else ():
             found[f"{name}\0{roles.attributes[-1]}"] = paired(found[name], people)
     return found

@@ -42,7 +42,7 @@ def whole(
     """
     if release.ways is None:
         raise InputError("make the release with whole=True, and write its rows first")
-    table = coded(read(original, delimiter, encoding), release.policy)
+    table = coded(read(original, delimiter, encoding), release.policy, by_name=True)
     written = read(released, delimiter, encoding)
     shown = Shown.of(written, table.roles.qi)
     origin = release.ways.origin(table, written, shown)

@@ -70,7 +70,7 @@ function bar() {
 export function kept(root, build) {
   const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
   build();
-  if (i >= 0 && document.activeElement !== at) (at.isConnected ? at : $(at.id) ?? all()[i] ?? root).focus({ preventScroll: true });
+  if (i >= 0 && document.activeElement !== at) (at.isConnected ? at : $(at.id) ?? [all()[i], ...all()].find(x => x?.isEqualNode(at)) ?? all()[i] ?? root).focus({ preventScroll: true });
 }
 export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
 export function draw(fresh) {
