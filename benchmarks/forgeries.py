@@ -6,6 +6,7 @@
 What is forged, how, and who judges: ``tests/checker/forging``.  Each case is told by its number, a
 seed: honest proof ``case mod number of proofs``, changed as the seed says.  Cases run in
 processes of their own, a few hundred in each, so that one which ends its process is seen as well.
+After each process the report so far is printed, or written over the one before.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -77,8 +79,8 @@ def memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
-def pieces(cases: int) -> list[list[Any]]:
-    """Run all cases, a few hundred to a process; return the lines that the processes print.
+def pieces(cases: int) -> Iterator[tuple[list[list[Any]], int]]:
+    """Run all cases, a few hundred to a process; after each, yield all lines so far and cases run.
 
     A process that ends before its time has one line more: the case that ended it.
     """
@@ -97,7 +99,7 @@ def pieces(cases: int) -> list[list[Any]]:
             mine.append(["ended", first - 1, run.returncode])
         lines += mine
         print(f"{first:,} of {cases:,}", file=sys.stderr, flush=True)
-    return lines
+        yield lines, first
 
 
 def table(lines: list[list[Any]], cases: int) -> str:
@@ -117,10 +119,10 @@ def table(lines: list[list[Any]], cases: int) -> str:
         )
     ]
     reasons = Counter(str(line[4]) for line in done if line[3] is False)
-    slow = max(line[6] for line in done)
-    calm = max(line[1] for line in lines if line[0] == "honest")
+    slow = max((line[6] for line in done), default=0)
+    calm = max((line[1] for line in lines if line[0] == "honest"), default=0)
     most = max((line[1] for line in lines if line[0] == "memory"), default=0)
-    least = max(line[2] for line in lines if line[0] == "honest")
+    least = max((line[2] for line in lines if line[0] == "honest"), default=0)
     ended = [line[1:] for line in lines if line[0] == "ended"]
     told = [
         f"{cases:,} cases; {sum(line[3] is True for line in done):,} accepted, of which the judge "
@@ -171,11 +173,12 @@ def main() -> None:
     if given.work:
         work(int(given.work[0]), int(given.work[1]), given.work[2])
         return
-    text = holes() if given.holes else table(pieces(given.cases), given.cases)
-    if given.out:
-        Path(given.out).write_text(text, encoding="utf-8")
-    else:
-        print(text)
+    texts = [holes()] if given.holes else (table(*so_far) for so_far in pieces(given.cases))
+    for text in texts:  # a run that is interrupted has said what it found until then
+        if given.out:
+            Path(given.out).write_text(text, encoding="utf-8")
+        else:
+            print(text, flush=True)
 
 
 if __name__ == "__main__":

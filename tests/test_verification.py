@@ -285,6 +285,24 @@ def test_rows_left_out_do_not_change_how_others_read(tmp_path: Path) -> None:
                 assert found.exit_code == 0, found.output
 
 
+@pytest.mark.parametrize("asked", [{}, {"t": 0.1}, {"l": 2, "l_kind": "frequency"}], ids=str)
+def test_no_more_rows_are_left_out_than_have_to_be(asked):
+    """Tests rows that somebody would like to be gone: the others obey, and so did all of them."""
+    values = "f" * 6 + "g" * 6
+    frame = pl.DataFrame({"a": ["1"] * 12, "s": [*values]})
+    given = {"k": 2, "sensitive": "s", "suppress_rows": 6, **asked}
+    assert verdict(frame, frame, **given).lawful
+    some = frame[[0, 1, 6, 7]] if asked.get("l") else frame[:6]
+    (reason,) = verdict(frame, some, **given | {"suppress_rows": 8}).reasons
+    assert "left out, where 0 would do" in reason
+    uneven = pl.DataFrame({"a": ["1"] * 12, "s": [*"f" * 8, *"g" * 4]})
+    given |= {"l": 2, "l_kind": "frequency", "suppress_rows": 6}
+    assert verdict(uneven, uneven[4:], **given).lawful
+    assert "6 rows of the original are left out, where 4" in str(
+        verdict(uneven, uneven[5:11], **given).reasons
+    )
+
+
 def run(*arguments: object) -> Result:
     """Run incrowd in this process."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])

@@ -108,8 +108,10 @@ def test_linked_rows_of_one_person_are_not_those_asked_for(tmp_path: Path) -> No
         return rows
 
     words = ["verify", str(paths[0]), "--original", str(paths[1])]
-    words += ["--proof", str(forged(paths[2], linked)), "--person", "id", "-k"]
-    for more, code in ((["3"], 0), (["3", "--linked-rows"], 1), (["1", "--linked-rows"], 0)):
+    words += ["--proof", str(forged(paths[2], linked)), "--person", "id"]
+    for asked, code in (("-k 3", 0), ("-k 3 --linked-rows", 1), ("-k 1 --linked-rows", 0),
+                        ("--linked-rows", 1)):  # fmt: skip
+        more = asked.split()
         done = CliRunner().invoke(cli, [*words, *more])
         assert done.exit_code == code, done.output
         assert ("all rows of a person together are shared" in done.output) == (code == 1)

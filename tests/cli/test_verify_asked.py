@@ -146,8 +146,13 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
     "suppress_rows": ("fewer", ["--suppress-rows 9", "--suppress-rows 2"], ["--suppress-rows 1"]),
     "delete_rows": (
         "deleted",
-        ["--delete-rows price=1.5,most=20%", "--delete-rows most=50%"],
-        ["--delete-rows price=2", "--delete-rows most=0", "--delete-rows 1"],
+        ["--delete-rows price=1.5,most=20%", "--delete-rows price=1.5"],
+        [
+            "--delete-rows price=2",
+            "--delete-rows most=50%",  # without a price that of a row of stars
+            "--delete-rows price=1.5,most=0",
+            "--delete-rows 1",
+        ],
     ),
     "delimiter": ("main", ["--delimiter ,"], ["--delimiter ;"]),
     "encoding": ("main", ["--encoding utf-8"], ["--encoding utf-16"]),
@@ -338,3 +343,34 @@ def test_the_answer_names_what_is_proved() -> None:
     assert record["costs"]["age"]["suppressed"] == "2"
     assert len(record["not_checked"]) == 5
     assert 0 < record["cost"] < record["most"]
+
+
+def test_rows_of_nobody_are_counted() -> None:
+    """Tests that the answer says how many rows are left out since nobody is named in them.
+
+    And that they count as missing where it is not said that they may be.
+    """
+    assert "4 rows (2 more do not say whose they are, and are left out)" in ask("drop").output
+    assert json.loads(ask("drop", "--json -q").stdout)["rows_without_person"] == 2
+    assert "rows_without_person" not in json.loads(ask("own", "--json -q").stdout)
+    for words, code in (
+        ("--suppress-rows 0 --person who", 1),
+        ("--suppress-rows 1", 1),
+        ("--suppress-rows 2", 0),
+        ("--suppress-rows 0 --person who --missing-person drop", 0),
+    ):
+        done = ask("drop", words)
+        assert done.exit_code == code, done.output
+        assert ("2 rows are left out, more than" in done.output) == (code == 1)
+
+
+def test_a_deleted_row_costs_a_row_of_stars_by_default() -> None:
+    """Tests a proof whose deleted rows cost next to nothing, which nobody asked for."""
+    made = MADE["deleted"].replace("deleted.csv", "stars2.csv").replace("price=1.5,", "")
+    done = CliRunner().invoke(cli, f"anonymize {made} --proof dear.proof -q".split())
+    assert done.exit_code == 0, done.output
+    words = "verify stars2.csv --original t.csv --proof dear.proof --delete-rows most=20%"
+    for price, code in (("", 0), (",price=3", 0), (",price=2", 1)):
+        done = CliRunner().invoke(cli, f"{words}{price}".split())
+        assert done.exit_code == code, done.output
+    assert "another price" in ask("deleted", "--delete-rows most=20%").output

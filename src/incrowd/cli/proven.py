@@ -114,6 +114,9 @@ def answer(facts: Mapping[str, Any]) -> str:
         gone, most, price = (facts[n] for n in ("deleted_rows", "most_deleted", "deletion_price"))
         left_out = f" ({gone:,} of at most {most:,} more are deleted, at {price} each)"
         which += " with deletions"
+    if nobody := facts.get("rows_without_person"):
+        left_out = f" ({nobody:,} more do not say whose they are, and are left out)"
+        which = "lawful release of these rows"
     return "\n".join(
         (
             f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell "

@@ -31,6 +31,7 @@ from incrowd.privacy.combination import Combination
 from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,
+    costs_of,
     decimal_in,
     paths_of,
     rule_differs,
@@ -99,6 +100,8 @@ def not_held(
     dropped = proof.facts.get("suppressed_rows", 0)
     if "delete_rows" not in said:  # as without a proof, where any missing row counts
         dropped += proof.facts.get("deleted_rows", 0)
+    if "suppress_rows" in said and "missing_person" not in said:
+        dropped += of_nobody(proof, original) or 0
     if "suppress_rows" in said and dropped > policy.suppress_rows:
         yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
     if "protect" in said:
@@ -107,6 +110,13 @@ def not_held(
         yield from deletions_differ(proof, policy)
     if said & CONSTRAINTS:
         yield from constraints_differ(proof, policy, original(), released())
+
+
+def of_nobody(proof: Proof, original: Table) -> int | None:
+    """Return how many rows are left out since they do not say whose they are; None: none may be."""
+    if all(entry.get("missing") != "drop" for entry in proof.facts["models"]):
+        return None
+    return original().rows - proof.rows.height  # beside people no other row is left out
 
 
 def combinations_differ(proof: Proof, policy: Policy) -> Iterator[str]:
@@ -132,7 +142,9 @@ def deletions_differ(proof: Proof, policy: Policy) -> Iterator[str]:
     limit = asked.limit(proof.rows.height)
     if limit is not None and stated["most"] > limit:
         yield f"{stated['most']:,} rows may be deleted, more than {limit:,}"
-    if asked.price is not None and stated["price"] != asked.price * scale:
+    stars = (max(costs_of(proof, c).values(), default=0) for c in proof.facts["roles"]["qi"])
+    price = sum(stars, Fraction(0)) if asked.price is None else asked.price
+    if stated["price"] != price * scale:
         yield "a deleted row has another price in the proof than in --delete-rows"
 
 
@@ -155,10 +167,11 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
     if "person" in said:
         mine = [entry for entry in mine if {*entry["columns"]} == {*policy.person}]
     known = max((entry["k"] for entry in mine), default=0)
+    needed = min(policy.k, max(known, 1)) if "k" in said else max(known, 1)
     for name, key, words in OF_PEOPLE:
         # of linked rows k counts as well: an entry of one person says nothing
         stated = max((entry["k"] for entry in mine if entry.get(key)), default=0)
-        if name in said and getattr(policy, name) and stated < min(policy.k, max(known, 1)):
+        if name in said and getattr(policy, name) and stated < needed:
             yield f"the proof does not say that {words}"
     if "person" in said and policy.k > known:
         yield f"the proof is of {known} people in every class, not {policy.k}"

@@ -16,7 +16,7 @@ from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTIONS
 from incrowd.policy.veil import by_column
 from incrowd.proof.coins import shown_too_often
-from incrowd.proof.held import left_open, not_held
+from incrowd.proof.held import left_open, not_held, of_nobody
 from incrowd.published.verification import COINS, verify_release
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.base import Source
@@ -125,6 +125,8 @@ def held(
         reasons += veil_differs(policy, verdict)
         left = left if "veil" in verdict.facts else [COINS, *left]
     facts = told(verdict.facts, left)
+    if (nobody := of_nobody(verdict.proof, original)) is not None:
+        facts["rows_without_person"] = nobody
     return Answer(not reasons, tuple(reasons), facts)
 
 

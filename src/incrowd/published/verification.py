@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
-from incrowd.errors import OutOfScopeError
+from incrowd.encoding.suppressed_rows import without_rows
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
@@ -97,6 +98,8 @@ def verify_release(
         reasons += _rows_differ(known, table, columns, cells)
     else:
         reasons.append(f"the release has {counted(rows, 'row')}, the original {count:,}")
+    if not reasons and rows < count and policy.delete_rows is None:
+        reasons += _too_many_left_out(table, policy, count - rows)
     if not reasons and rows and is_constrained(policy):
         reasons += constraints_broken(table, columns, policy)
     if not reasons and rows and policy.person:
@@ -167,6 +170,19 @@ def most_missing(policy: Policy, rows: int) -> int:
         return policy.suppress_rows
     limit = read(policy.delete_rows).limit(rows)
     return rows if limit is None else limit
+
+
+def _too_many_left_out(table: Coded, policy: Policy, missing: int) -> Iterator[str]:
+    """Yield that fewer rows would do, where they would: who leaves them out chooses which.
+
+    Of several sensitive columns the fewest are known only where they are none.
+    """
+    try:
+        enough = without_rows(table, policy).rows
+    except NoLawfulReleaseError:  # none is found so, and the release is judged by itself
+        return
+    if missing > enough and (not enough or len(table.roles.sensitive) == 1):
+        yield f"{counted(missing, 'row')} of the original are left out, where {enough:,} would do"
 
 
 def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[str]:
