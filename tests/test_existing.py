@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.existing.of_table import ExtendedRelease
+from incrowd.hierarchy.file import HierarchyRows
 from partings import partitions
 
 QI = ["a", "b"]
@@ -294,6 +295,17 @@ def test_helpers() -> None:
     new = pl.DataFrame({"a": ["x", "z", "x"], "b": ["y", "y", "y"]})
     release = extend(new, earlier, 2)
     assert (release.cost, release.joined) == (2, 1)
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_who_looks_like_a_published_class_has_joined_it(order: str) -> None:
+    """Tests that new rows with the labels of a published class are counted as its own."""
+    earlier = pl.DataFrame({"a": ["*", "*"], "b": ["*", "*"]})
+    new = pl.DataFrame({"a": list("abbbca"), "b": list("cabadc")})
+    groups = HierarchyRows((("a", "X", "*"), ("b", "X", "*"), ("c", "Y", "*"), ("d", "Y", "*")))
+    release = extend(new, earlier, 2, order=order, hierarchies={"b": groups})
+    alike = release.data.filter(pl.all_horizontal(pl.all() == "*")).height - 2
+    assert (release.classes, release.joined) == (3, alike) == (3, 2)
 
 
 @pytest.mark.parametrize("order", ["keep", "shuffle"])

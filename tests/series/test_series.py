@@ -290,6 +290,19 @@ def test_keys_are_written_as_they_were(folder: Path) -> None:
     assert "missing-person" not in str(told.value)  # which is not served here
 
 
+def test_columns_in_another_order(tmp_path: Path) -> None:
+    """Tests that a table whose columns stand in another order than before is not refused."""
+    table = frame_of({f"P{i}": ("ab"[i % 2], "b", VALUES[i % 3]) for i in range(6)})
+    history = tmp_path / "h"
+    ic.republish(table, history, **ASKED).write(tmp_path / "1.csv", history)
+    asked = {**ASKED, "qi": ["y", "x"]}
+    for moved in (table.select("s", "y", "x", "pid"), table):
+        release = ic.republish(moved, history, **asked)
+        assert (release.rows, release.counterfeits) == (6, 0)
+    with pytest.raises(InputError, match="made with another qi"):
+        ic.republish(table.rename({"x": "z"}), history, **{**ASKED, "qi": ["z", "y"]})
+
+
 def test_bad_tables_and_histories(folder: Path) -> None:
     table = pl.read_csv("1.csv", infer_schema=False)
     missing = table.with_columns(s=pl.when(pl.col("pid") == "3").then(None).otherwise("s"))

@@ -58,13 +58,11 @@ class ExtendedRelease(Release):
     Attributes
     ----------
     existing: the earlier release.
-    joined: new rows that joined published classes; the others form classes of their own.
     held: int64, shape (rows held back,), rising: new rows left out, see ``existing.told``.
     caution: what the difference to the earlier release tells; None for nothing.
     """
 
     existing: Any = None
-    joined: int = 0
     held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     caution: str | None = None
     shuffle: NDArray[np.int64] | None = field(default=None)
@@ -96,6 +94,26 @@ class ExtendedRelease(Release):
         released.columns = [str(j) for j in range(released.width)]
         return classes_of(released, released.columns)
 
+    @property
+    def joined(self) -> int:
+        """New rows that look like a published class; the others form classes of their own."""
+        old, new = self._sizes
+        return int(new[old > 0].sum())
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        """int64, shape (rows of the union,): which of earlier and new rows each row is."""
+        return np.arange(self.table.rows) if self.shuffle is None else self.shuffle
+
+    @cached_property
+    def _sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Earlier and new rows of each class: int64, shape (classes,)."""
+        later = self._place >= self.existing.rows
+        old, new = (
+            np.bincount(self.class_of_row[rows], minlength=self.classes) for rows in (~later, later)
+        )
+        return old, new
+
     def verify(self) -> bool:
         """Re-check the union, with code the search does not share; see ``class_of_row``."""
         self._checked_union()
@@ -104,16 +122,11 @@ class ExtendedRelease(Release):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Of new rows that stand out, and of the seed; nobody knows whom earlier rows name."""
-        classes, before = self.class_of_row, self.existing.rows
-        place = np.arange(len(classes)) if self.shuffle is None else self.shuffle
-        old, new = (
-            np.bincount(classes[rows], minlength=self.classes)
-            for rows in (place < before, place >= before)
-        )
+        old, new = self._sizes
         if self.roles.person:  # of new rows, people
-            later = place >= before
+            place, later = self._place, self._place >= self.existing.rows
             whose = self.coded.owners[place[later]]
-            new = values_by_class(classes[later], whose, self.classes)
+            new = values_by_class(self.class_of_row[later], whose, self.classes)
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
         found = [few_new(few, len(grown), self.k)] if few else []
@@ -286,7 +299,6 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         ended=stop.why() if stop.now() else "stopped paying",
         seconds=stop.elapsed(),
         existing=existing,
-        joined=int((place < len(published.levels)).sum()),
         held=np.flatnonzero(held),
         caution=in_words(rows_told(known), len(place)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),

@@ -117,13 +117,19 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError(DAMAGED.format(path)) from None
     for name, value in asked.items():
-        if not same(history.asked.get(name), value):
+        if not same(_unordered(history.asked.get(name)), _unordered(value)):
             raise InputError(
                 f"{path}: the earlier releases of this series were made with another {name}"
                 f"{_told(history.asked.get(name), value)}; all releases of a series are made with "
                 "the same one"
             )
     return history
+
+
+def _unordered(value: Any) -> Any:
+    """Return names in one order: the columns of a table may stand in another one than before."""
+    names = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return sorted(value) if names else value
 
 
 def _told(earlier: Any, now: Any) -> str:

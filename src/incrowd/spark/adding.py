@@ -230,8 +230,7 @@ def finished(
     total, task, labels = made_for
     after = [f"r{j}" for j in range(len(asked.roles.qi))]
     new = with_texts(rows, asked, made, task, after, keeper)
-    facts, cautions = checked(new, asked, before, (total, task, labels), keeper)
-    joined = made.records.where(sf.col("cls") < 0).agg(sf.sum("n")).collect()[0][0]
+    facts, joined, cautions = checked(new, asked, before, (total, task, labels), keeper)
     figures = figures_of(asked, made, task, facts)
     data = in_order(union(new, asked, before, labels, figures["changed"]), asked.policy)
     return SparkExtendedRelease(
@@ -242,7 +241,7 @@ def finished(
         keeper=keeper,
         warnings=cautions,
         existing=before.count,
-        joined=int(joined or 0),
+        joined=joined,
     )
 
 
@@ -288,10 +287,11 @@ def checked(
     before: Before,
     made_for: tuple[int, Task, Labels],
     keeper: Keeper,
-) -> tuple[Facts, tuple[str, ...]]:
+) -> tuple[Facts, int, tuple[str, ...]]:
     """Count the classes of earlier and new rows together, and the cost of the new ones.
 
-    Returns what was counted, and what the release does not protect from.
+    Returns what was counted, how many new rows look like a published class, and what the release
+    does not protect from.
 
     Raises
     ------
@@ -312,29 +312,33 @@ def checked(
     both = kinds.select(*after, *asked.hidden, "n", sf.lit(0).cast("bigint").alias("old"))
     both = keeper.keep(both.unionByName(old), "both")
     classes = both.groupBy(*after).agg(sf.sum("n").alias("n"), sf.sum("old").alias("old"))
-    facts, grown, few = facts_beside(classes, total + before.count.rows, k)
+    facts, joined, (grown, few) = facts_beside(classes, total + before.count.rows, k)
     if not task.model.size_decides:
         models_hold(both, task, after, asked.hidden)
     cost, changed, most = (tuple(part) for part in zip(*cells(kinds, task, names), strict=True))
     facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
     caution = in_words(told_by(new, asked, after), total)
     cautions = [few_new(few, grown, k)] if few else []
-    return facts, (*cautions, *([caution] if caution else []), *repeatable(asked.policy))
+    return facts, joined, (*cautions, *([caution] if caution else []), *repeatable(asked.policy))
 
 
-def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, int]:
-    """Return rows, classes and the smallest; how many published classes got rows, how many few."""
+def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, tuple[int, int]]:
+    """Return rows, classes and the smallest; the new rows that published classes got; how many.
+
+    That is, how many of these classes got rows, and how many got few.
+    """
     gained = sf.col("n") - sf.col("old")
     grown = (sf.col("old") > 0) & (gained > 0)
     found = classes.agg(
         sf.sum("n"),
         sf.count(sf.lit(1)),
         sf.min("n"),
+        sf.sum(sf.when(grown, gained)),
         sf.sum(grown.cast("bigint")),
         sf.sum((grown & (gained < sf.lit(k))).cast("bigint")),
     ).collect()[0]
-    total, count, smallest, joined, few = (int(value or 0) for value in found)
-    return facts_of(total, count, smallest, rows, k), joined, few
+    total, count, smallest, joined, *got = (int(value or 0) for value in found)
+    return facts_of(total, count, smallest, rows, k), joined, (got[0], got[1])
 
 
 def told_by(new: "DataFrame", asked: Asked, after: list[str]) -> dict[str, int]:
