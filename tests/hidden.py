@@ -15,6 +15,19 @@ ZSTD = re.compile(rb"\x28\xb5\x2f\xfd")
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")
 
 
+def marked(rows: int, values: int) -> dict[str, list[str]]:
+    """A table of which each cell can be found: names, codes half of which are rare, towns, illness.
+
+    ``values``: how many illnesses there are.
+    """
+    return {
+        "name": [f"zqnm{i:03}xy" for i in range(rows)],
+        "code": [f"zqcc{i % 2:03}xy" if i < rows // 2 else f"zqcd{i:03}xy" for i in range(rows)],
+        "town": [f"zqtw{i:03}xy" for i in range(rows)],
+        "ill": [f"zqil{i % values:03}xy" for i in range(rows)],
+    }
+
+
 def views(data: bytes) -> Iterator[bytes]:
     """Yield bytes, and what is packed in them: zlib, gzip, Zstandard, ZIP, base64."""
     yield data

@@ -7,16 +7,10 @@ from typing import Any
 import polars as pl
 
 from desk.asking import Answer, Page, asked
-from hidden import files_of, found_in
+from hidden import files_of, found_in, marked
 from incrowd.desk.session import Session
 
-ROWS = 24
-TABLE = {
-    "name": [f"zqnm{i:03}xy" for i in range(ROWS)],
-    "code": [f"zqcc{i % 2:03}xy" if i < 12 else f"zqcd{i:03}xy" for i in range(ROWS)],
-    "town": [f"zqtw{i:03}xy" for i in range(ROWS)],
-    "ill": [f"zqil{i % 4:03}xy" for i in range(ROWS)],
-}
+TABLE = marked(24, 4)
 SCREENS = ("rows", "levels", "figures")  # for the owner: before and after, and what is in a column
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("ask", {"rules": {"town": "interval:5"}}),

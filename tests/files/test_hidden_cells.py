@@ -9,17 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
-from hidden import found_in
+from hidden import found_in, marked
 from incrowd.cli import cli
 from incrowd.tables import texts
 
-ROWS = 40
-TABLE = {
-    "name": [f"zqnm{i:03}xy" for i in range(ROWS)],
-    "code": [f"zqcc{i % 2:03}xy" if i < 20 else f"zqcd{i:03}xy" for i in range(ROWS)],
-    "town": [f"zqtw{i:03}xy" for i in range(ROWS)],
-    "ill": [f"zqil{i % 4:03}xy" for i in range(ROWS)],
-}
+TABLE = marked(40, 4)
 FORMS = ("csv", "tsv", "parquet", "arrow", "xlsx", "db", "duckdb")
 NEEDS = {"xlsx": "openpyxl", "db": "adbc_driver_sqlite", "duckdb": "duckdb"}
 ADDRESSES = {"db": "sqlite:///{}/release", "duckdb": "duckdb:///{}/release"}

@@ -12,19 +12,13 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from click.testing import CliRunner
-from tests.hidden import files_of, found_in
+from tests.hidden import files_of, found_in, marked
 from tests.spark.test_spark_proof import place as place
 
 from incrowd.cli import cli
 from incrowd.tables import read, texts
 
-ROWS = 60
-TABLE = {
-    "name": [f"zqnm{i:03}xy" for i in range(ROWS)],
-    "code": [f"zqcc{i % 2:03}xy" if i < 30 else f"zqcd{i:03}xy" for i in range(ROWS)],
-    "town": [f"zqtw{i:03}xy" for i in range(ROWS)],
-    "ill": [f"zqil{i:03}xy" for i in range(ROWS)],
-}
+TABLE = marked(60, 60)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

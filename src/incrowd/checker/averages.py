@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from incrowd.checker.nearest import require_cheap
 from incrowd.checker.numerals import mark_of, without_comma
 from incrowd.checker.recheck import classes_of, require_permutation, require_size
 from incrowd.checker.rejection import RejectedError, require
-from incrowd.checker.runs import shortest
+from incrowd.checker.runs import in_units, shortest
 
 Ints = NDArray[np.int64]
 KINDS = ("mean", "median", "centroid")
@@ -191,12 +190,6 @@ def spread(numbers: Sequence[Fraction], kind: str) -> Fraction:
         whole = sorted(whole)
         return Fraction(sum(whole[n - half :]) - sum(whole[:half]), unit)
     return Fraction(n * sum(x * x for x in whole) - sum(whole) ** 2, n * unit * unit)
-
-
-def in_units(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return numbers as whole ones, and how many of their unit are 1: sums are a tenth the work."""
-    unit = lcm(*{x.denominator for x in numbers})
-    return [x.numerator * (unit // x.denominator) for x in numbers], unit
 
 
 def rounded(x: Fraction, digits: int) -> Fraction:

@@ -27,8 +27,8 @@ def shortest(rising: Sequence[Fraction], k: int, kind: str) -> Fraction:
 
     ``kind``: ``"median"``, of distances; or another, of squares.
     """
-    unit = lcm(*(x.denominator for x in rising))
-    spread = spread_of([int((x - rising[0]) * unit) for x in rising], kind == "median")
+    whole, unit = in_units(rising)
+    spread = spread_of([x - whole[0] for x in whole], kind == "median")
     best: list[Any] = [0] + [None] * len(rising)
     starts: list[tuple[int, int]] = []  # and the end from which on each is the best
     first = 0
@@ -43,6 +43,12 @@ def shortest(rising: Sequence[Fraction], k: int, kind: str) -> Fraction:
             first += 1
         best[end] = paid(starts[first][0], end)
     return Fraction(best[-1]) / (unit if kind == "median" else unit * unit)
+
+
+def in_units(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return numbers as whole ones, and how many of their unit are 1: sums are a tenth the work."""
+    unit = lcm(*{x.denominator for x in numbers})
+    return [x.numerator * (unit // x.denominator) for x in numbers], unit
 
 
 def spread_of(whole: Sequence[int], distances: bool) -> Cost:

@@ -1,10 +1,13 @@
 """Rows that agree on some columns, as dense numbers; no frame is looked at here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.privacy.cautions import together
+from incrowd.tables.base import Column
 
 LARGEST = 2**62
 Codes = tuple[NDArray[np.int32], int]
@@ -35,6 +38,16 @@ def agreement(columns: Sequence[Codes], rows: int) -> Agreement:
         width *= max(values, 1)
     member, classes = dense(key, width)
     return Agreement(member, np.bincount(member, minlength=classes).astype(np.int64))
+
+
+def found_together(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
+    """Yield the caution that columns, taken together, are those of fewer than k rows mostly."""
+    if len(columns) < 2:
+        return
+    sizes = agreement([(one.codes, len(one.values)) for one in columns.values()], rows).sizes
+    few = int(sizes[sizes < k].sum())
+    if 2 * few > rows:
+        yield together(list(columns), rows, few, int((sizes == 1).sum()), k)
 
 
 def dense(key: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], int]:

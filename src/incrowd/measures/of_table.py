@@ -24,7 +24,7 @@ from incrowd.measures.figures import (
     RiskFigures,
     SensitiveFigures,
 )
-from incrowd.measures.keys import Agreement, Codes, agreement
+from incrowd.measures.keys import Agreement, Codes, agreement, found_together
 from incrowd.measures.loss import column_figures
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.measures.people import (
@@ -39,7 +39,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, together, twins
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, twins
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -165,7 +165,7 @@ def measure(
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
             *_warnings(figures.get("sensitive", ())),
-            *_told_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
+            *found_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
             *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
             *twins({name: column.values for name, column in marked.items()}),
@@ -202,19 +202,6 @@ def _warnings(sensitive: Sequence[SensitiveFigures]) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
-
-
-def _told_together(marked: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
-    """Yield the caution that the sensitive columns together find most rows of a k-anonymous table.
-
-    Rows that are alone in their class are found without them.
-    """
-    if len(marked) < 2 or k < 2:
-        return
-    found = agreement([(one.codes, len(one.values)) for one in marked.values()], rows).sizes
-    few = int(found[found < k].sum())
-    if 2 * few > rows:
-        yield together(list(marked), rows, few, int((found == 1).sum()), k)
 
 
 def _pairs_told(

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import agreement
+from incrowd.measures.keys import found_together
 from incrowd.policy.forms import COMMAS, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
-from incrowd.privacy.cautions import together
 from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
 
@@ -61,7 +60,9 @@ def of_unchanged(
         )
     rest = {name: column for name, column in found.items() if name not in naming}
     yield from of_rare({n: c for n, c in rest.items() if n in keep}, source.rows, k)
-    yield from of_together(judged_together(rest, sensitive, source.rows, k), source.rows, k)
+    if FEW_ROWS <= source.rows <= MOST_ROWS:
+        judged = judged_together(rest, sensitive, source.rows, k)
+        yield from found_together(judged, source.rows, k)
     if len(sensitive) + len(keep) > 1:  # else the row tells nothing but its class
         yield from of_exceptions({n: c for n, c in rest.items() if n in sensitive}, source.rows, k)
     for name, column in rest.items() if source.rows <= MOST_ROWS else ():
@@ -107,16 +108,6 @@ def judged_together(
         for name, column in columns.items()
         if (name in secret and len(secret) > 1) or alone(column, k) <= HALF * rows
     }
-
-
-def of_together(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
-    """Yield the caution that columns, taken together, are those of fewer than k rows mostly."""
-    if len(columns) < 2 or not FEW_ROWS <= rows <= MOST_ROWS:
-        return
-    agreed = agreement([(one.codes, len(one.values)) for one in columns.values()], rows)
-    few = int(agreed.sizes[agreed.sizes < k].sum())
-    if few > HALF * rows:
-        yield together(list(columns), rows, few, int((agreed.sizes == 1).sum()), k)
 
 
 def is_dates(column: Column) -> bool:
