@@ -290,3 +290,30 @@ def test_files_that_come_while_reading(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(parts, "_one", late)
     with pytest.raises(InputError, match="came or went"):
         read(tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fine"),
+    [
+        ("_SUCCESS", b"", True),
+        (".a.csv.crc", b"crc\0\0\0\2\0abcd", True),
+        ("_SUCCESS", b"Ada,34", False),
+        ("_raw.csv", b"name,age\nAda,34\n", False),
+        (".a.csv.crc", b"crc\0Ada is 34, and Ben is 35", False),
+        (".b.csv.crc", b"crc\0\0\0\2\0abcd", False),
+        (".old/a.csv", b"name,age\nAda,34\n", False),
+        ("year=2020/.part-0", b"Ada,34", False),
+    ],
+)
+def test_hidden_files_of_a_release(name: str, data: bytes, fine: bool, tmp_path: Path) -> None:
+    """Tests what a folder holds beside its table: no reader shows it, and it goes along."""
+    original, release = tmp_path / "in.csv", tmp_path / "out"
+    original.write_text("name,age,ill\nAda,34,flu\nBen,35,flu\n")
+    (release / name).parent.mkdir(parents=True)
+    (release / "a.csv").write_text("age,ill\n*,flu\n*,flu\n")
+    (release / name).write_bytes(data)
+    asked = {"k": 2, "id": "name", "sensitive": "ill"}
+    answer = ic.verify(release, original, **asked)
+    assert answer.lawful == fine
+    assert fine or repr(name) in answer.reasons[0]
+    assert ic.verify(f"{release}/*.csv", original, **asked)  # that is another table
