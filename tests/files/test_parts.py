@@ -317,3 +317,20 @@ def test_hidden_files_of_a_release(name: str, data: bytes, fine: bool, tmp_path:
     assert answer.lawful == fine
     assert fine or repr(name) in answer.reasons[0]
     assert ic.verify(f"{release}/*.csv", original, **asked)  # that is another table
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_rows_left_out_of_files(form: str, order: str, tmp_path: Path) -> None:
+    """Tests a release in a folder that lacks rows of both of its files."""
+    data = pl.DataFrame({"age": [*"112233"] * 2, "ill": [*"fffffg"] * 2})
+    for name, part in (("a", data[:6]), ("b", data[6:])):
+        path = tmp_path / "in" / f"{name}.{form}"
+        path.parent.mkdir(exist_ok=True)
+        part.write_csv(path) if form == "csv" else part.write_parquet(path)
+    asked = {"k": 2, "sensitive": "ill", "l": 2, "l_kind": "frequency", "suppress_rows": 8}
+    release = ic.anonymize(tmp_path / "in", **asked, order=order)
+    assert release.suppressed_rows == 8
+    release.write(tmp_path / "out")
+    assert ic.verify(tmp_path / "out", tmp_path / "in", **asked)
+    assert read(tmp_path / "out").rows == 4

@@ -361,4 +361,5 @@ def joined_packed(names: Sequence[str], tables: Sequence[PackedTable]) -> Packed
                 ) from None
         return whole.to_series().rechunk()
 
-    return packed_table(tables[0].columns, stacked, tables[0].form)
+    beside = dict.fromkeys(reason for table in tables for reason in table.beside)
+    return packed_table(tables[0].columns, stacked, tables[0].form, [*beside])
