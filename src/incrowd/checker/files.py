@@ -25,7 +25,7 @@ from incrowd.checker.packed import (
     require_alone,
 )
 from incrowd.checker.parquet import SMALL, require_moderate
-from incrowd.checker.rejection import RejectedError, require, require_none
+from incrowd.checker.rejection import PROOF, RejectedError, require, require_none
 
 VERSION = 2
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
@@ -66,7 +66,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
     except (LookupError, TypeError, ValueError, RecursionError):
         raise RejectedError(LACKING) from None
     except pl.exceptions.PolarsError:
-        raise RejectedError(DAMAGED) from None
+        raise RejectedError(DAMAGED, mistaken=PROOF) from None
     require(isinstance(facts, dict), "the proof file's first part is no JSON object")
     require(facts.get("format") == "incrowd-proof", "this is not an incrowd proof file")
     version = facts.get("version")
