@@ -1,5 +1,6 @@
 """Tests of small tables, whose kernels are interpreted: they are to make what compiled ones do."""
 
+import math
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from tests.solvers.ranged_tables import ranged_tables
 from tests.solvers.small_tables import Shape, tables
 
+from incrowd.kernels import interpreted as few_rows
 from incrowd.kernels.interpreted import interpreted, of_few
 from incrowd.kernels.jit import inner_kernel, kernel
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -23,6 +25,12 @@ from incrowd.solvers.matching import solver
 NONE, ALL = -1, 10**9
 SHAPE = Shape(rows=(2, 60), trees=True, sensitive=(3,))
 WIDE = Shape(rows=(60, 70), columns=(10, 14), values=(2, 4))
+
+
+@pytest.fixture(autouse=True)
+def begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has interpreted nothing so far, and goes on with it."""
+    monkeypatch.setattr(few_rows, "ENOUGH", math.inf)
 
 
 def outcome(few: int, monkeypatch: pytest.MonkeyPatch, method: Any, problem: Problem) -> Outcome:
@@ -132,6 +140,17 @@ def test_what_leaves_its_bits_is_compiled() -> None:
     assert powers(numbers)[1] != 3_000_000_001**4
     with interpreted(), pytest.raises(FloatingPointError):
         powers(numbers)
+
+
+def test_many_small_tables_in_a_row_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that interpreting ends when it has taken long enough, whatever it was that did."""
+    here = kernel(of_powers)
+    monkeypatch.setattr(few_rows, "SPENT", [0.0])
+    monkeypatch.setattr(few_rows, "ENOUGH", 1e-9)
+    first, second = (of_few(True, lambda: here(np.array([3]))) for _ in range(2))
+    assert first == second
+    assert few_rows.SPENT[0] > 0
+    assert len(versions(here)) == 1
 
 
 def test_kernels_are_compiled_again_afterwards() -> None:
