@@ -132,6 +132,7 @@ def test_no_rows():
     assert (release.smallest_class, release.status) == (0, "optimal")
     assert release.verify()
     assert "no rows" in summary(release)
+    assert "no rows below its header" in release.warnings[0]
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "apart"])

@@ -208,11 +208,45 @@ def test_nothing_hidden_and_nothing_shown(secret, star: bool):
 
 
 def test_too_few_to_hold_out():
-    """Tests that a small table is not halved."""
+    """Tests that a small table is not halved: attacks that need no control are made, as it says."""
     release = ic.anonymize(drawn(15, 1), k=5, sensitive="s")
-    with pytest.raises(InputError, match="too few to hold half of them out"):
-        ic.attack(release)
-    assert ic.attack(release, attacks="linkage")["marketer"].risk > 0
+    for asked in ({"attacks": "best-guess"}, {"require": {"best-guess": 0.5}}):
+        with pytest.raises(InputError, match=r"best-guess.*: .*too few to hold half"):
+            ic.attack(release, **asked)
+    found = ic.attack(release)
+    names = {one.name for one in found}
+    assert {"marketer", "refinement"} <= names and not names & {"best-guess", "downcoding"}
+    assert "Not made are attacks that need people" in found.notes[-1]
+    assert "15 rows, too few to hold half" in found.notes[-1]
+
+
+def test_too_few_others():
+    """Tests that two others, k = 5, are no control for downcoding alone, and that it is said."""
+    release, others = ic.anonymize(drawn(40, 1), k=5, sensitive="s"), drawn(2, 2)
+    found = ic.attack(release, people=others)
+    names = {one.name for one in found}
+    assert {"marketer", "best-guess", "singling-out"} <= names and "downcoding" not in names
+    told = "downcoding needs a release of the other people (2 rows), of whom the rules allow none"
+    assert any(note.startswith(f"Not made: {told}") for note in found.notes)
+    for asked in ({"attacks": "downcoding"}, {"require": {"reconstruction": 0.5}}):
+        with pytest.raises(InputError, match="downcoding needs a release"):
+            ic.attack(release, people=others, **asked)
+    with pytest.raises(InputError, match=r"other people \(--people\) has no rows"):
+        ic.attack(release, people=others[:0])
+
+
+def test_a_limit_is_not_kept_by_an_attack_that_is_not_made():
+    """Tests limits of attacks that need what is not there: they had passed."""
+    release = ic.anonymize(drawn(40, 1).drop("s"), k=5)
+    for name in ("homogeneity", "inference", "composition"):
+        with pytest.raises(InputError, match=f"{name if name != 'inference' else 'best-guess'}.*:"):
+            ic.attack(release, people=drawn(40, 2), require={name: 0.5})
+    named = ic.anonymize(
+        drawn(40, 1).with_columns(who=pl.int_range(40)), person="who", sensitive="s"
+    )
+    others = drawn(40, 2).with_columns(who=pl.int_range(40, 80))
+    found = ic.attack(named, people=others, require={"inference": 1.0})  # minimality is not served
+    assert found["best-guess"].verdict == "met"
 
 
 def test_the_order_of_rows_does_not_matter():

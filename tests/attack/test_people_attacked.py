@@ -107,7 +107,7 @@ def test_nobody_is_in_both_halves() -> None:
     mine, theirs = ({*frame["who"][rows.tolist()]} for rows in (inside, outside))
     assert not mine & theirs and len(mine) == 15 and len(theirs) == 16
     assert sorted([*inside, *outside]) == list(range(frame.height))
-    with pytest.raises(ic.InputError, match="31 people, too few"):
+    with pytest.raises(ic.NoLawfulReleaseError, match="31 people, too few"):
         halves(open_table(frame), Policy(k=8, person="who"), np.random.default_rng(0))
 
 

@@ -97,6 +97,19 @@ def test_a_name_that_the_locale_cannot_read(table):
     assert done.returncode == 0
 
 
+def test_no_standard_output(table):
+    """Tests that a closed standard output is an error where something goes there, and only then."""
+    for words, code in (
+        (["anonymize", table, "-o", "-", "-k", "2", "-q"], 2),
+        (["measure", table, "--json"], 2),
+        (["anonymize", table, "-o", table.parent / "out.csv", "-k", "2", "-q"], 0),
+    ):
+        closed = ["sh", "-c", '"$@" >&-', "sh", *command(*words)]
+        done = subprocess.run(closed, stderr=subprocess.PIPE, timeout=120)
+        assert done.returncode == code, words
+        assert done.stderr.startswith(b"incrowd: standard output is closed" if code else b"")
+
+
 def test_no_standard_input():
     """Tests that a closed standard input is an empty one."""
     words = ["sh", "-c", '"$@" <&-', "sh", *command("measure", "-")]

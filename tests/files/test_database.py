@@ -206,12 +206,47 @@ def test_a_number_that_is_too_large(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", ["", " RETURNING *"])
-def test_a_query_never_writes(database: str, tail: str) -> None:
-    """Tests that reading leaves a database as it is, whatever the query is."""
+def test_a_query_never_writes(database: str, tail: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that reading leaves a database as it is, also where a query that writes is let in."""
     write_database(visits(), output(database, "visits"))
+    monkeypatch.setattr("incrowd.tables.database.require_query", lambda query: None)
     with suppress(InputError):
         read_database(database, query=f"DELETE FROM visits{tail}")
     assert read_database(database, table="visits").rows == 6
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("drop table visits", "CREATE TABLE t (a TEXT)", "COPY visits TO 'visits.csv'", "SHOW x"),
+        "WITH a AS (SELECT 1) DELETE FROM visits",
+        "SELECT 1; DROP TABLE visits",
+        *("/* SELECT */ DELETE FROM visits", "  ", "-- SELECT 1", "('SELECT')"),
+    ],
+)
+def test_a_query_that_does_not_select(query: str, tmp_path: Path) -> None:
+    """Tests that it is refused in words; DuckDB's answer, a count, would be taken for the table."""
+    write_database(visits(), f"duckdb:///{tmp_path}/t.db/visits")
+    for driver in ("duckdb", "duckdb+adbc"):
+        with pytest.raises(InputError, match="give one query that selects, such as SELECT"):
+            read_database(f"{driver}:///{tmp_path}/t.db", query=query)
+    assert not Path("visits.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT ';' AS a, 'it''s -- no comment' AS b FROM visits;",
+        "with v as (select * from visits) select replace(zip, ';', '') as zip from v",
+        "(SELECT age FROM visits)",
+        *("FROM visits", "TABLE visits", "VALUES (1, 2)", "/* of ; 2024 */ SELECT 1 AS a -- now;"),
+        'SELECT age AS "drop; it" FROM visits',
+    ],
+)
+def test_queries_that_select(query: str, tmp_path: Path) -> None:
+    """Tests that no query that selects is refused."""
+    write_database(visits(), f"duckdb:///{tmp_path}/t.db/visits")
+    assert read_database(f"duckdb:///{tmp_path}/t.db", query=query).rows
 
 
 def test_no_message_tells_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +267,7 @@ def test_no_message_tells_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(InputError, match=r"refused \(OperationalError") as told:
         read_database(address, query="SELECT 'hunter2' FROM nowhere")
     assert "hunter2" not in str(told.value) and "nowhere" not in str(told.value)
-    with pytest.raises(InputError, match="returns no rows"):
+    with pytest.raises(InputError, match="for CREATE does not select"):
         read_database(address, query="CREATE TABLE t (a TEXT)")
     with pytest.raises(InputError, match="holds many tables; name one"):
         read_database(address)

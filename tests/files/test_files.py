@@ -103,7 +103,31 @@ def test_refuses_what_cannot_be_read(tmp_path):
         read(tmp_path / "t.csv.gz")
 
 
-@pytest.mark.parametrize("name", ["o.xls", "o.JSON", "o.csv.gz"])
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("t.json", b'[{"a": 1}]', "is JSON, which is not read; save the table as CSV"),
+        ("t.csv", b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n', "is JSON"),
+        ("t.JSONL", b"[1, 2]\n[1, 2]\n", "is JSON"),
+        ("t.rds", b"\x1f\x8b\x08rest", "is R's own format"),
+        ("t.pkl", b"\x80\x05rest", "is a pickle"),
+        ("t.xlsb", b"PK\x03\x04rest", r"workbooks are read as \.xlsx"),
+    ],
+)
+def test_refuses_to_read_other_formats(tmp_path, name, data, told):
+    """Tests that files of other programs are refused by what they are, and not read as CSV."""
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=told):
+        read(tmp_path / name)
+
+
+def test_headers_in_brackets_are_no_json(tmp_path):
+    """Tests names of columns as SQL Server writes them."""
+    (tmp_path / "t.csv").write_bytes(b"[a],[b]\n1,2\n")
+    assert read(tmp_path / "t.csv").columns == ("[a]", "[b]")
+
+
+@pytest.mark.parametrize("name", ["o.xls", "o.JSON", "o.csv.gz", "o.pdf"])
 def test_refuses_to_write_other_formats(tmp_path, name):
     """Tests that no CSV file comes to lie under the name of another format."""
     (tmp_path / "t.csv").write_bytes(b"a\n1\n")

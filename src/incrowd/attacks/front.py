@@ -1,6 +1,6 @@
 """``attack``: from a release, its original and other people to findings; wiring only."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from incrowd.attacks.findings import Finding, Findings
 from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
 from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.policy import Policy
 from incrowd.tables.base import Table
 from incrowd.tables.files import open_table
@@ -145,14 +145,16 @@ def attacked(
 
     Raises
     ------
-    InputError: ``named``, and an attack needs a sensitive column; see also ``attack``.
+    InputError: ``named``, and an attack needs a sensitive column; or one that has a limit cannot be
+        made; see also ``attack``.
     """
     roles = tables.roles
     limits = limits_of(require, wanted)
-    wanted = possible(tables, wanted, named)
+    wanted = possible(tables, wanted, {one.name for one in wanted} if named else {*require})
     if tables.people is not None:
         require_others(tables.original, tables.people, roles)
-    outside, notes = controlled(tables, wanted, np.random.default_rng(seed))
+    asked = {one.name for one in wanted} if named else limits
+    outside, wanted, notes = controlled(tables, wanted, np.random.default_rng(seed), asked)
     halves = scene_of(outside)
     plain = halves if outside.original is tables.original else scene_of(tables)
     notes = [*plain.notes, *notes]
@@ -174,12 +176,16 @@ def one_row_each(scene: Scene, seed: int) -> Scene:
     return scene.one_row_each(np.random.default_rng([seed, *b"rows"]))
 
 
-def possible(tables: Tables, wanted: Sequence[Attack], named: bool) -> list[Attack]:
+def possible(tables: Tables, wanted: Sequence[Attack], asked: Collection[str]) -> list[Attack]:
     """Return the attacks that can be made.
+
+    Parameters
+    ----------
+    asked: names of attacks that have to be made, and of families of which one has to be.
 
     Raises
     ------
-    InputError: ``named``, and one cannot.
+    InputError: one of these cannot: a limit would seem kept.
     """
     lacks = (
         (
@@ -195,31 +201,60 @@ def possible(tables: Tables, wanted: Sequence[Attack], named: bool) -> list[Atta
         ),
     )
     for needs, lacking, how in lacks:
-        unable = [one for one in wanted if getattr(one, needs)]
-        if lacking and unable and named:
-            raise InputError(f"{', '.join(one.name for one in unable)}: {how}")
-        if lacking:
-            wanted = [one for one in wanted if not getattr(one, needs)]
+        unable = [one for one in wanted if lacking and getattr(one, needs)]
+        wanted = [one for one in wanted if one not in unable]
+        gone = {one.family for one in unable} - {one.family for one in wanted}
+        missed = [one.name for one in unable if one.name in asked or one.family in gone & {*asked}]
+        if missed:
+            raise InputError(f"{', '.join(missed)}: {how}")
     return list(wanted)
 
 
 def controlled(
-    tables: Tables, wanted: Sequence[Attack], rng: np.random.Generator
-) -> tuple[Tables, list[str]]:
-    """Return the tables with other people, and a release of those, where attacks need them."""
-    notes = []
-    if tables.people is None and any(one.people for one in wanted):
-        tables = halved(tables, rng)
-        notes.append(HELD_OUT)
-    if any(one.shadow for one in wanted):
-        tables = replace(tables, shadow=release_like(tables))
-    return tables, notes
+    tables: Tables, wanted: Sequence[Attack], rng: np.random.Generator, asked: Collection[str]
+) -> tuple[Tables, list[Attack], list[str]]:
+    """Return the tables with other people, and a release of those, where attacks need them.
+
+    Also the attacks that can be made then, and what to say.
+
+    Raises
+    ------
+    InputError: one whose name is in ``asked`` cannot.
+    """
+    notes, wanted = [], [*wanted]
+    try:
+        if tables.people is None and any(one.people for one in wanted):
+            tables = halved(tables, rng)
+            notes.append(HELD_OUT)
+    except NoLawfulReleaseError as error:
+        wanted = without([one for one in wanted if one.people], wanted, asked, error)
+        notes.append(f"Not made are attacks that need people who are not in the table: {error}.")
+    try:
+        if any(one.shadow for one in wanted):
+            tables = replace(tables, shadow=release_like(tables))
+    except NoLawfulReleaseError as error:
+        wanted = without([one for one in wanted if one.shadow], wanted, asked, error)
+        notes.append(f"Not made: {error}.")
+    return tables, wanted, notes
+
+
+def without(
+    unable: Sequence[Attack], wanted: Sequence[Attack], asked: Collection[str], why: Exception
+) -> list[Attack]:
+    """Return the attacks but those that cannot be made; raise InputError if one of them has to be.
+
+    A limit would seem kept otherwise.
+    """
+    missed = [one.name for one in unable if one.name in asked]
+    if missed:
+        raise InputError(f"{', '.join(missed)}: {why}")
+    return [one for one in wanted if one not in unable]
 
 
 def halved(tables: Tables, rng: np.random.Generator) -> Tables:
     """Return the tables in which half of the original is held out."""
     if not hasattr(tables.original, "edited"):
-        raise InputError("the original cannot be halved; give other people (--people)")
+        raise NoLawfulReleaseError("the original cannot be halved; give other people (--people)")
     released, inside, outside = held_out(tables.original, tables.policy, rng)  # pyright: ignore
     return Tables(
         release=released,

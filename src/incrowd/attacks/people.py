@@ -31,8 +31,11 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
     """Raise InputError when the other people are, in part, those of the table.
 
     By their identifiers, where both tables have them.  Else by the rows that agree in all columns:
-    strangers may look the same, about as many as rows of the table have a double in it.
+    strangers may look the same, about as many as rows of the table have a double in it.  Also when
+    there is nobody.
     """
+    if not people.rows:
+        raise InputError("the table of the other people (--people) has no rows below its header")
     shared = [name for name in original.columns if name in people.columns]
     keys = [(name,) for name in roles.id if name not in roles.person]
     keys += [roles.person] if roles.person else []
@@ -105,16 +108,22 @@ def held_out(
 
     Raises
     ------
-    InputError: the table is too small to be halved.
+    NoLawfulReleaseError: the table is too small to be halved, or its half has no release.
     """
     if original.rows // 2 < 2 * policy.k:
-        raise InputError(
+        raise NoLawfulReleaseError(
             f"the original has {counted(original.rows, 'row')}, too few to hold half of them out "
             "as the control; give other people (--people)"
         )
     kept, out = halves(original, policy, rng)
     inside, outside = FewerRows(original, kept), FewerRows(original, out)
-    return _released(inside, replace(policy, order="keep")), inside, outside
+    try:
+        return _released(inside, replace(policy, order="keep")), inside, outside
+    except NoLawfulReleaseError:
+        raise NoLawfulReleaseError(
+            "with half of the original held out as the control, the rules allow no release of the "
+            "other half; give other people (--people)"
+        ) from None
 
 
 def halves(original: Source, policy: Policy, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -123,7 +132,7 @@ def halves(original: Source, policy: Policy, rng: np.random.Generator) -> tuple[
     whose = owners(original, names).codes if names else np.arange(original.rows)
     people = rng.permutation(int(whose.max(initial=-1)) + 1)
     if len(people) // 2 < 2 * policy.k:
-        raise InputError(
+        raise NoLawfulReleaseError(
             f"the original has {len(people)} people, too few to hold half of them out as the "
             "control; give other people (--people)"
         )
@@ -136,7 +145,7 @@ def release_like(tables: Tables) -> Table:
 
     Raises
     ------
-    InputError: no release of them can obey the model.
+    NoLawfulReleaseError: no release of them can obey the model.
     """
     people, roles = tables.people, tables.roles
     assert people is not None
@@ -148,10 +157,10 @@ def release_like(tables: Tables) -> Table:
     )  # fmt: skip
     try:
         return _released(people, again)  # pyright: ignore[reportArgumentType]
-    except NoLawfulReleaseError as error:
-        raise InputError(
-            f"downcoding makes a release of the other people ({people.rows:,}), and {error}; give "
-            "more of them (--people), or name the attacks without it (--attack)"
+    except NoLawfulReleaseError:
+        raise NoLawfulReleaseError(
+            f"downcoding needs a release of the other people ({counted(people.rows, 'row')}), of "
+            "whom the rules allow none; give more of them (--people)"
         ) from None
 
 

@@ -187,6 +187,11 @@ def plainly(error: OSError) -> str:
             "the disk is full: there was no room for what is printed, or for a temporary file; "
             "make room, and run again"
         )
+    if error.errno == errno.EBADF and not error.filename:
+        return (
+            "standard output is closed, so nothing was printed there; open it, or send it to a "
+            f"file or to {os.devnull}"
+        )
     return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
 
 
@@ -232,11 +237,12 @@ def main() -> None:
 def open_missing_streams() -> None:
     """Open those of the three standard streams that were closed before we started, onto nothing.
 
-    They are None in Python, and the next file opened would take their place.
+    They are None in Python, and the next file opened would take their place.  What is written on
+    standard output then fails, for somebody wants to have it; messages are lost.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            handle = os.open(os.devnull, os.O_RDWR)
+            handle = os.open(os.devnull, os.O_RDWR if name == "stderr" else os.O_RDONLY)
             if handle != number:
                 os.dup2(handle, number)
                 os.close(handle)

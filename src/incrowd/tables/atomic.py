@@ -102,7 +102,7 @@ def _pour(spool: IO[bytes], path: str | Path) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
             shutil.copyfileobj(spool, stream)
     except OSError as error:
-        raise_plainly(error, str(path))
+        raise_plainly(error, "standard output" if str(path) == "-" else str(path))
         raise
 
 

@@ -20,6 +20,7 @@ from incrowd.tables.kinds import Kinds
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 from incrowd.tables.place import IN_FILES, Place, alchemy
+from incrowd.tables.query import require_query
 from incrowd.tables.sending import as_name, send
 
 MAY_LOSE = list, dict, time  # what polars may not hold all of, see ``_loses``
@@ -38,11 +39,14 @@ def read_database(address: str, table: str | None = None, query: str | None = No
 
     Raises
     ------
-    InputError: both are given, no such table is there, or the database refuses.
+    InputError: both are given, no such table is there, the query does not select, or the database
+        refuses.
     MissingExtraError: SQLAlchemy or the driver is not installed.
     """
     if table is not None and query is not None:
         raise InputError("a table or a query is read, not both of them")
+    if query:
+        require_query(query)
     sql = alchemy()
     place = Place.of(address, table) if table or query else _one_table(address)
     if place.file is not None and not place.file.exists():  # drivers would make an empty one

@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -22,6 +23,16 @@ NO_TABLES = {
     b"<?xml": "an XML document",
 }  # fmt: skip
 """How files begin that are taken for tables by their name: letters are small in the last four."""
+NOT_READ = {
+    ".json": "JSON", ".jsonl": "JSON", ".ndjson": "JSON", ".geojson": "JSON",
+    ".rds": "R's own format", ".rdata": "R's own format", ".rda": "R's own format",
+    ".pkl": "a pickle", ".pickle": "a pickle", ".avro": "Avro", ".orc": "ORC",
+    ".h5": "HDF5", ".hdf5": "HDF5",
+}  # fmt: skip
+"""Names of files that hold tables which are not read."""
+JSON = re.compile(rb"\[\s*[\[{]|\{\s*[\"}]")
+WORKBOOKS = (".xls", ".xlsb", ".numbers")
+"""Names of workbooks that are not read, though some are packed as others are."""
 SEEN = 64  # bytes, of which every second is zero in UTF-16 of the first letters
 
 
@@ -61,9 +72,15 @@ def refuse_other(data: bytes, name: str, suffix: str, encoding: str | None) -> N
         raise InputError(
             f"{name}: a database; name it by its address, {kind}:///{name}, and a table by --table"
         )
-    if data.startswith(OLD_WORKBOOK) or (suffix == ".xls" and data.startswith(ZIP)):
+    if data.startswith(OLD_WORKBOOK) or (suffix in WORKBOOKS and data.startswith(ZIP)):
         raise InputError(f"{name}: workbooks are read as .xlsx or .ods; save it as one of them")
     start = data[:SEEN].removeprefix(codecs.BOM_UTF8).lstrip()
+    other = "JSON" if JSON.match(start) else NOT_READ.get(suffix)
+    if other is not None:
+        raise InputError(
+            f"{name}: is {other}, which is not read; save the table as CSV or Parquet with the "
+            "program that made it (in Python a data frame can be given in place of a file)"
+        )
     for magic, what in NO_TABLES.items():
         if data.startswith(magic) or (magic[:1] == b"<" and start.lower().startswith(magic)):
             raise InputError(

@@ -29,6 +29,7 @@ PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
 FOREIGN = (
     ".xls", ".xlsm", ".xlsb", ".json", ".jsonl", ".ndjson", ".xml", ".html",
     ".orc", ".avro", ".pkl", ".pickle", ".rds", ".rdata", ".h5", ".db", ".sqlite", ".duckdb",
+    ".pdf", ".doc", ".docx",
 )  # fmt: skip
 SAS_MAGIC = bytes(12) + b"\xc2\xea\x81\x60"
 

@@ -1,4 +1,4 @@
-"""Rows that sum up others, as spreadsheets have them below a table: they are nobody's."""
+"""Tables as spreadsheets and exports leave them: rows that sum up others, or no rows at all."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,12 @@ MOST = 3
 
 
 def totals(source: Source) -> Iterator[str]:
-    """Yield the caution that a few rows have a word such as ``Total`` in some column."""
+    """Yield the caution that a few rows have a word such as ``Total``, or that there is no row."""
+    if not source.rows:
+        yield (
+            "the table has no rows below its header: if it should have some, look at the export or "
+            "the query that made it"
+        )
     found: set[int] = set()
     for name in source.columns if FEWEST <= source.rows <= LARGEST else ():
         try:
