@@ -8,9 +8,13 @@ from zipfile import ZipFile
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import incrowd as ic
+from forged import forged
+from incrowd.checker.both import hash_at
 from incrowd.policy import Policy
 from incrowd.published.verification import verify_release
 from incrowd.tables.files import read
@@ -272,3 +276,73 @@ def test_rows_of_an_opendocument_look_alike(old: str, new: str, fine: bool, tmp_
             parts.writestr(name, data)
     found = read(tmp_path / "release.ods", sheet="release")
     assert ic.verify(found, tmp_path / "in.csv", **asked).lawful == fine
+
+
+def categories(frame: pd.DataFrame, words: list[str]) -> pd.DataFrame:
+    """Return the frame with ages of categories."""
+    return frame.assign(age=pd.Categorical(frame["age"], categories=words))
+
+
+NOTED = {b"raw": b"Ada,34", b"pandas": b"{}"}
+BESIDE = {
+    "texts": (lambda frame: pa.Table.from_pandas(frame), ""),
+    "categories": (lambda frame: pa.Table.from_pandas(categories(frame, ["*"])), ""),
+    "more of them": (
+        lambda frame: pa.Table.from_pandas(categories(frame, ["*", "34"])),
+        "column 'age': the file holds more values than its cells show",
+    ),
+    "a note": (
+        lambda frame: pa.Table.from_pandas(frame).replace_schema_metadata(NOTED),
+        "the file holds more than its table: 'raw'",
+    ),
+    "a column's note": (
+        lambda frame: pa.Table.from_pandas(frame).cast(
+            pa.schema([pa.field("age", pa.string(), True, {"raw": "34"}), ("ill", pa.string())])
+        ),
+        "the file holds more than its table: 'raw'",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "stream"])
+@pytest.mark.parametrize("kind", BESIDE)
+def test_what_a_file_holds_beside_its_cells(kind: str, form: str, tmp_path: Path) -> None:
+    """Tests categories of before that a release has no cell of, and notes beside the schema.
+
+    With a proof as well, its hash set right: then the checker says so.
+    """
+    make, words = BESIDE[kind]
+    path, original = tmp_path / "release.parquet", tmp_path / "in.csv"
+    original.write_text(ORIGINAL)
+    made = ic.anonymize(original, k=2, id="name", sensitive="ill", seed=1)
+    made.write_proven(path, tmp_path / "o.proof", original=original)
+    table = make(pl.read_parquet(path).to_pandas())
+    if form == "parquet":
+        pq.write_table(table, path)
+    else:
+        opened = pa.ipc.new_file if form == "arrow" else pa.ipc.new_stream
+        with pa.OSFile(str(path), "wb") as file, opened(file, table.schema) as writer:
+            writer.write_table(table)
+
+    def hashed(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+        facts["release"] = {"sha256": hash_at(path)}
+        return rows
+
+    proof = forged(tmp_path / "o.proof", hashed)
+    for answer in (ic.verify(path, original, **ASKED), ic.verify(path, original, proof)):
+        assert answer.lawful == (not words), answer.reasons
+        assert not words or answer.reasons[0] in words
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize(("words", "fine"), [("*", True), ("*,90", True), ("*,34", False)])
+def test_categories_that_a_type_lists(words: str, fine: bool, form: str, tmp_path: Path) -> None:
+    """Tests fixed categories: those that the original has no cell of tell nothing."""
+    frame = pl.DataFrame({"age": ["*"] * 4, "ill": ["flu", "flu", "cold", "cold"]})
+    frame = frame.with_columns(pl.col("age").cast(pl.Enum(words.split(","))))
+    path, original = tmp_path / f"release.{form}", tmp_path / "in.csv"
+    original.write_text(ORIGINAL)
+    (frame.write_parquet if form == "parquet" else frame.write_ipc)(path)
+    answer = ic.verify(path, original, **ASKED)
+    assert answer.lawful == fine
+    assert fine or "more values than" in answer.reasons[0]

@@ -303,6 +303,24 @@ def test_no_more_rows_are_left_out_than_have_to_be(asked):
     )
 
 
+@pytest.mark.parametrize("secrets", ["s", ["s", "u"]], ids=str)
+def test_a_release_of_no_row(secrets):
+    """Tests a header without rows where all may be left out: some rows could have been published.
+
+    Of two sensitive columns the fewest are not known, but that there are fewer is.
+    """
+    frame = pl.DataFrame({"a": ["1"] * 8, "s": [*"fffgfffg"], "u": [*"xxxyyxxx"]})
+    given = {"k": 2, "sensitive": secrets, "suppress_rows": 8, "l": 2, "l_kind": "frequency"}
+    given |= {} if len(secrets) > 1 else {"keep": "u"}
+    assert verdict(frame, frame[[0, 3, 4, 7]], **given).lawful
+    (reason,) = verdict(frame, frame.clear(), **given).reasons
+    assert "8 rows of the original are left out, where 4 would do" in reason
+    alone = frame.select("a")
+    assert "where 0 would do" in str(verdict(alone, alone.clear(), k=2, suppress_rows=8).reasons)
+    few = verdict(alone, alone.clear(), k=9, suppress_rows=8)  # nothing else is lawful
+    assert few.lawful and not few.rows
+
+
 def run(*arguments: object) -> Result:
     """Run incrowd in this process."""
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])

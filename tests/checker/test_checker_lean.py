@@ -143,6 +143,9 @@ def test_a_folder_is_its_files_in_order(tmp_path: Path) -> None:
     assert read.other == ["original", "release"]
     assert [table["=x"].to_list() for table in read.whole()] == [["2", "3", "1"], ["2", "3"]]
     (tmp_path / "c.csv").write_bytes(b"y\n1\n")
+    with pytest.raises(RejectedError, match=r"holds a hidden file.*'\.hidden'"):
+        both.read_both(tmp_path / "a.csv", tmp_path, {})
+    (tmp_path / ".hidden").unlink()
     with pytest.raises(RejectedError, match="other columns"):
         both.read_both(tmp_path, tmp_path, {})
 

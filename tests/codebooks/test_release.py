@@ -280,6 +280,59 @@ def test_verification_says_no(files):
     assert "of no row" in verdict({}, text, *original[:2])  # without the hierarchy
 
 
+def test_forgeries_that_the_original_or_the_patterns_betray(files):
+    """Tests rows of idle patterns, all rows or none of a kind taken, a column of another name."""
+    folder, asked, checked = files
+    CliRunner().invoke(cli, asked)
+    said, text = json.loads((folder / "s.json").read_text()), (folder / "o.csv").read_text()
+    rows = "age,sex\n*,m\n30-39,m\n*,f\n"
+    original = ("--original", str(folder / "t.csv"), "--hierarchy", "age=interval:10")
+
+    def verdict(release: str, change: dict, *more: str, patterns: str = rows) -> str:
+        for name, held in (("o.csv", release), ("p.csv", patterns)):
+            (folder / name).write_text(held)
+        hashes = {
+            f"{key}_sha256": ic.codebooks.statement.sha256_of(folder / name)
+            for key, name in (("release", "o.csv"), ("patterns", "p.csv"))
+        }
+        (folder / "s.json").write_text(json.dumps(said | hashes | change))
+        done = CliRunner().invoke(cli, [*checked, *more])
+        assert done.exit_code == ("no:" in done.stderr), done.stderr
+        return done.stderr
+
+    header = "age,sex,ill\n"
+    assert "no:" not in verdict(header + "*,m,x\n" * 30 + "*,f,x\n" * 20, {})
+    assert "1 different rows of the release are patterns that an earlier one" in verdict(
+        header + "30-39,m,x\n" * 30, {}
+    )
+    first = text.splitlines()[0]
+    assert "the original lacks the column 'іll'" in verdict(
+        text.replace(first, first.replace("ill", "іll")),
+        {"published_as_they_are": ["іll"]},
+        *original,
+        patterns=PATTERNS.write_csv(),
+    )
+    whole = pl.read_csv(folder / "t.csv", infer_schema=False)
+    stars = whole.with_columns(pl.lit("*").alias("age")).select(first.split(","))
+    some = stars.with_row_index().filter(pl.col("index") % 2 == 0).drop("index")
+    both = "age,sex\n*,m\n*,f\n"
+    assert "no:" not in verdict(some.write_csv(), {}, *original, patterns=both)
+    for forged in (stars, some.filter(pl.col("sex") == "f"), stars.clear()):
+        assert "leave other numbers of rows" in verdict(
+            forged.write_csv(), {}, *original, patterns=both
+        )
+
+
+def test_the_printed_delta_is_no_less_than_the_stated_one(files):
+    """Tests a statement of many digits: rounded down, δ would be more than what is said."""
+    folder, asked, checked = files
+    CliRunner().invoke(cli, asked)
+    said = json.loads((folder / "s.json").read_text())
+    (folder / "s.json").write_text(json.dumps(said | {"delta": 0.00010829749}))
+    done = CliRunner().invoke(cli, checked)
+    assert (done.exit_code, "δ is at most 0.00010829749" in done.stderr) == (0, True)
+
+
 def test_a_star_of_ones_own_is_left_open(files):
     """Tests that a text that reads like a value is named where it stands for a suppressed cell."""
     folder, asked, checked = files

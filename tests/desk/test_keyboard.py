@@ -182,3 +182,39 @@ def test_a_stream_that_fails_says_so(
         assert "person 7" not in found.page.inner_text("main")
         found.go("columns")
         found.page.locator("#role0").wait_for()
+
+
+def test_a_redraw_leaves_what_is_being_typed(browser: Any, people: Path):
+    """Tests a half typed number, a marked one, and one that was sent, each over a redraw."""
+    redraw = "import('/desk.js').then(desk => desk.draw())"
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.go("release")
+        page.fill("#k", "")
+        page.keyboard.type("1")
+        page.evaluate(redraw)
+        page.keyboard.type("2")
+        assert page.input_value("#k") == "12"
+        page.keyboard.press("Enter")
+        page.locator("#said:has-text('-k 12')").wait_for()
+        page.evaluate("document.getElementById('k').select()")
+        page.evaluate(redraw)
+        page.keyboard.type("7")
+        assert page.input_value("#k") == "7"
+        page.keyboard.press("Tab")
+        page.locator("#said:has-text('-k 7')").wait_for()
+
+
+def test_a_redraw_leaves_a_button_that_is_held(browser: Any, people: Path):
+    """Tests that a click is not lost when the answer to what was typed comes in its midst."""
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.go("release")
+        page.fill("#k", "3")
+        box = page.locator("#run").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.locator("#said:has-text('-k 3')").wait_for()
+        page.mouse.up()
+        page.locator("#jobstate .badge").wait_for(timeout=60_000)
+        assert found.faults == []

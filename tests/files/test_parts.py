@@ -290,3 +290,47 @@ def test_files_that_come_while_reading(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(parts, "_one", late)
     with pytest.raises(InputError, match="came or went"):
         read(tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fine"),
+    [
+        ("_SUCCESS", b"", True),
+        (".a.csv.crc", b"crc\0\0\0\2\0abcd", True),
+        ("_SUCCESS", b"Ada,34", False),
+        ("_raw.csv", b"name,age\nAda,34\n", False),
+        (".a.csv.crc", b"crc\0Ada is 34, and Ben is 35", False),
+        (".b.csv.crc", b"crc\0\0\0\2\0abcd", False),
+        (".old/a.csv", b"name,age\nAda,34\n", False),
+        ("year=2020/.part-0", b"Ada,34", False),
+    ],
+)
+def test_hidden_files_of_a_release(name: str, data: bytes, fine: bool, tmp_path: Path) -> None:
+    """Tests what a folder holds beside its table: no reader shows it, and it goes along."""
+    original, release = tmp_path / "in.csv", tmp_path / "out"
+    original.write_text("name,age,ill\nAda,34,flu\nBen,35,flu\n")
+    (release / name).parent.mkdir(parents=True)
+    (release / "a.csv").write_text("age,ill\n*,flu\n*,flu\n")
+    (release / name).write_bytes(data)
+    asked = {"k": 2, "id": "name", "sensitive": "ill"}
+    answer = ic.verify(release, original, **asked)
+    assert answer.lawful == fine
+    assert fine or repr(name) in answer.reasons[0]
+    assert ic.verify(f"{release}/*.csv", original, **asked)  # that is another table
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_rows_left_out_of_files(form: str, order: str, tmp_path: Path) -> None:
+    """Tests a release in a folder that lacks rows of both of its files."""
+    data = pl.DataFrame({"age": [*"112233"] * 2, "ill": [*"fffffg"] * 2})
+    for name, part in (("a", data[:6]), ("b", data[6:])):
+        path = tmp_path / "in" / f"{name}.{form}"
+        path.parent.mkdir(exist_ok=True)
+        part.write_csv(path) if form == "csv" else part.write_parquet(path)
+    asked = {"k": 2, "sensitive": "ill", "l": 2, "l_kind": "frequency", "suppress_rows": 8}
+    release = ic.anonymize(tmp_path / "in", **asked, order=order)
+    assert release.suppressed_rows == 8
+    release.write(tmp_path / "out")
+    assert ic.verify(tmp_path / "out", tmp_path / "in", **asked)
+    assert read(tmp_path / "out").rows == 4

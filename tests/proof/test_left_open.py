@@ -92,6 +92,34 @@ def test_a_ladder_is_not_called_a_range_or_an_average(word: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "word", "fine"),
+    [
+        ("interval:5", "interval:5", True),
+        ("interval:5", "interval:2", False),
+        ("interval:5", "bands:0,35+", False),
+        ("interval:5", "date", False),  # the values are none
+        ("interval:5", "interval:x", True),  # a text that is no rule: left open
+        ("bands:0,36+", "bands:0,35+", False),
+        ("codes:36+", "codes:<36", False),
+    ],
+)
+def test_a_ladder_is_what_the_rule_makes_that_it_is_called(
+    rule: str, word: str, fine: bool
+) -> None:
+    """Tests a proof whose public statement would speak of finer groups; nobody types a rule."""
+    given = f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q --hierarchy age={rule}"
+    assert run(given).exit_code == 0
+
+    def renamed(facts: dict[str, Any], rows: Any) -> Any:
+        facts["hierarchies"]["age"]["origin"] = word
+        return rows
+
+    answer = ic.verify("o.csv", "t.csv", forged(Path("o.proof"), renamed))
+    assert answer.lawful == fine
+    assert fine or answer.reasons[0].startswith("column 'age': its hierarchy is not")
+
+
+@pytest.mark.parametrize(
     ("chance", "fine"), [("0.5", True), ("0.6", True), ("0.95", False), ("1", False)]
 )
 def test_coins_that_cannot_have_been(chance: str, fine: bool) -> None:

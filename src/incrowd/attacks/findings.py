@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from incrowd.attacks.rates import Rate, residual
-from incrowd.text.grids import as_lines, grid, named
+from incrowd.text.grids import Tabled, grid, named
 
 Number = int | float | None
 VERDICTS = {"met": "kept", "broken": "broken", "inconclusive": "inconclusive"}
@@ -116,7 +116,7 @@ def as_count(success: float) -> Number:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Findings(Tabled):
     """All attacks on one release.
 
     Attributes
@@ -161,32 +161,19 @@ class Findings:
             "seed": self.seed,
         }
 
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Show the tables in a notebook, where the last value of a cell is shown by itself."""
-        printer.text(str(self))
-
-
-def as_text(found: Findings, width: int = 100) -> str:
-    """Return the findings as plain text."""
-    return as_lines(as_tables(found), width)
-
-
-def as_tables(found: Findings) -> Group:
-    """Return a table of figures, and a sentence for each attack."""
-    asked = any(one.required is not None for one in found)
-    heads = ["attack", "tries", "right", "control", "risk", "95 % interval"]
-    made = grid(heads + (["limit"] if asked else []))
-    for one in found:
-        attack = one.outcome.attack
-        cells = [f"{attack.tries:,}", percent(attack), percent(one.outcome.control)]
-        cells += [figure(one.risk), f"{figure(one.low)} to {figure(one.high)}"]
-        made.add_row(named(title(one)), *cells, *([limit(one)] if asked else []))
-    sentences = [Text.assemble((f"{title(one)}: ", "bold"), one.outcome.says) for one in found]
-    notes = [Text(note) for lines in (found.notes, found.advice) for note in ("", *lines) if lines]
-    return Group(made, *sentences, *notes)
+    def __rich__(self) -> Group:
+        """Return a table of figures, and a sentence for each attack."""
+        asked = any(one.required is not None for one in self)
+        heads = ["attack", "tries", "right", "control", "risk", "95 % interval"]
+        made = grid(heads + (["limit"] if asked else []))
+        for one in self:
+            attack = one.outcome.attack
+            cells = [f"{attack.tries:,}", percent(attack), percent(one.outcome.control)]
+            cells += [figure(one.risk), f"{figure(one.low)} to {figure(one.high)}"]
+            made.add_row(named(title(one)), *cells, *([limit(one)] if asked else []))
+        sentences = [Text.assemble((f"{title(one)}: ", "bold"), one.outcome.says) for one in self]
+        told = [Text(note) for lines in (self.notes, self.advice) if lines for note in ("", *lines)]
+        return Group(made, *sentences, *told)
 
 
 def title(one: Finding) -> str:

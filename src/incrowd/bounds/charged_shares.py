@@ -17,7 +17,7 @@ from incrowd.bounds.charges import (
     MOST_PAIRS,
     MOST_PATTERNS,
     begun,
-    copies_by_value_of,
+    charging_of,
     emitted,
     noted,
 )
@@ -30,22 +30,20 @@ from incrowd.lattice.emission import Emission, new_sink
 
 
 @lean_kernel
-def carry_all(
-    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int,
-    place: Any, share: Any,
-) -> None:  # fmt: skip
+def carry_all(at: Any, step: int, place: Any, share: Any) -> None:
     """Fill the supergradient at u, and add each pattern's dearest class to the shares of its pairs.
 
-    ``place``: int64, shape (distinct,), scratch.  ``idle``: as in ``charge_all``.
+    ``at``: a ``Charging``.  ``place``: int64, shape (distinct,), scratch.
     """
-    begun(u, counts, gradient)
-    offset, rows, cost = lists
-    for p in range(len(idle)):
-        if step < idle[p, 1]:
+    begun(at)
+    cost, offset, rows = at.lists
+    law, s = at.law, at.s
+    for p in range(len(at.idle)):
+        if step < at.idle[p, 1]:
             continue
         c = float(cost[p])
-        charge = most_worth(rows, offset[p], offset[p + 1], u, counts, c, law, s)
-        if noted(charge, p, step, idle, law, s, gradient) <= 0.0:
+        charge = most_worth(rows, offset[p], offset[p + 1], at.u, at.counts, c, law, s)
+        if noted(charge, p, step, at) <= 0.0:
             continue
         for x in range(offset[p], offset[p + 1]):
             place[rows[x]] = x
@@ -88,21 +86,20 @@ class ChargedShares:
         patterns = emitted(tree, centre, self.margin * mean, sink)
         if patterns is None:
             return None
-        lists, copies = sink.first(patterns), copies_by_value_of(tree, law)
+        lists = sink.first(patterns)
         u, free = centre.astype(np.float64), np.full(len(centre), np.inf)
-        gradient, first, second = np.zeros((3, len(u)))
-        idle, place = np.zeros((patterns, 2), np.int64), np.zeros(len(u), np.int64)
+        first, second = np.zeros((2, len(u)))
+        at, place = charging_of(u, lists, patterns, tree, law), np.zeros(len(u), np.int64)
         share, counted = np.zeros(len(lists.rows)), 0
-        arrays = lists.offset, lists.rows, lists.cost
         stride = tree.strides.of_row
         for i in range(self.iterations):
             if stop():
                 break
             if i == self.iterations // 4:
                 share[:], counted = 0, 0
-            carry_all(u, arrays, counts, law, copies, gradient, idle, i, place, share)
+            carry_all(at, i, place, share)
             adam_step(
-                u, gradient, counts, first, second, self.rate * mean, stride, 1e-2, -free, free
+                u, at.gradient, counts, first, second, self.rate * mean, stride, 1e-2, -free, free
             )
             counted += 1
         return (lists, share / counted) if counted else None

@@ -15,7 +15,7 @@ Proof: docs/explanation/sensitive-bounds.md, "Once per pattern".
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,77 +73,85 @@ def law_of(tree: LawfulTree) -> Law | CapLaw | None:
     return Law(least, within, pricing.data[3 : 3 + values].copy(), start, value)
 
 
+class Charging(NamedTuple):
+    """Prices, patterns, and what the charges of these at those are worked out in.
+
+    u, gradient: float64, counts: int64, by distinct row.  lists: the patterns.  s: scratch for a
+    class.  idle: int64, shape (patterns, 2): how often in a row a pattern was worth nothing, and
+    the step at which it is asked again: the later the longer it has been idle, so F may be too
+    high.
+    """
+
+    u: NDArray[np.float64]
+    lists: Emission
+    counts: NDArray[np.int64]
+    law: Law | CapLaw
+    s: CopiesByValue
+    gradient: NDArray[np.float64]
+    idle: NDArray[np.int64]
+
+
+def charging_of(
+    u: NDArray[np.float64], lists: Emission, patterns: int, tree: LawfulTree, law: Law | CapLaw
+) -> Charging:
+    """Return what the charges of the first patterns of a list are worked out in."""
+    scratch = copies_by_value_of(tree, law), np.zeros(len(u)), np.zeros((patterns, 2), np.int64)
+    return Charging(u, lists, tree.instance.counts, law, *scratch)
+
+
 @inner_kernel
-def begun(u: Any, counts: Any, gradient: Any) -> float:
+def begun(at: Any) -> float:
     """Return F(u) before any charge, and its gradient."""
     bound = 0.0
-    for r in range(u.size):
-        gradient[r] = counts[r]
-        bound += counts[r] * u[r]
+    for r in range(at.u.size):
+        at.gradient[r] = at.counts[r]
+        bound += at.counts[r] * at.u[r]
     return bound
 
 
 @inner_kernel
-def noted(charge: float, p: int, step: int, idle: Any, law: Any, s: Any, gradient: Any) -> float:
+def noted(charge: float, p: int, step: int, at: Any) -> float:
     """Take a pattern's dearest class from the gradient; say when it is asked again."""
+    idle, law, s = at.idle, at.law, at.s
     idle[p, 0] = idle[p, 0] + 1 if charge <= 0.0 else 0
     idle[p, 1] = step + min(LONGEST, idle[p, 0])
     if charge <= 0.0:
         return 0.0
     for v in range(law.start.size - 1):
         for x in range(law.start[v], law.start[v] + s.best[v]):
-            gradient[s.row[x]] -= 1.0
+            at.gradient[s.row[x]] -= 1.0
     return charge
 
 
 @lean_kernel
-def charge_close(
-    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int
-) -> float:
+def charge_close(at: Any, step: int) -> float:
     """``charge_all`` for t-closeness."""
-    bound = begun(u, counts, gradient)
-    offset, rows, cost = lists
-    for p in range(len(idle)):
-        if step >= idle[p, 1]:
+    bound = begun(at)
+    cost, offset, rows = at.lists
+    for p in range(len(at.idle)):
+        if step >= at.idle[p, 1]:
             c = float(cost[p])
-            charge = most_worth(rows, offset[p], offset[p + 1], u, counts, c, law, s)
-            bound -= noted(charge, p, step, idle, law, s, gradient)
+            charge = most_worth(rows, offset[p], offset[p + 1], at.u, at.counts, c, at.law, at.s)
+            bound -= noted(charge, p, step, at)
     return bound
 
 
 @lean_kernel
-def charge_capped(
-    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int
-) -> float:
+def charge_capped(at: Any, step: int) -> float:
     """``charge_all`` for caps on shares."""
-    bound = begun(u, counts, gradient)
-    offset, rows, cost = lists
-    for p in range(len(idle)):
-        if step >= idle[p, 1]:
-            c = float(cost[p])
-            charge = most_worth_capped(rows, offset[p], offset[p + 1], u, counts, c, law, s)
-            bound -= noted(charge, p, step, idle, law, s, gradient)
+    bound = begun(at)
+    cost, offset, rows = at.lists
+    for p in range(len(at.idle)):
+        if step >= at.idle[p, 1]:
+            first, last, c = offset[p], offset[p + 1], float(cost[p])
+            charge = most_worth_capped(rows, first, last, at.u, at.counts, c, at.law, at.s)
+            bound -= noted(charge, p, step, at)
     return bound
 
 
-def charge_all(
-    u: NDArray[np.float64],
-    sink: Emission,
-    counts: NDArray[np.int64],
-    law: Law | CapLaw,
-    copies: CopiesByValue,
-    gradient: NDArray[np.float64],
-    idle: NDArray[np.int64],
-    step: int,
-) -> float:
-    """Compute F(u) and fill its supergradient.
-
-    ``idle``: int64, shape (patterns, 2): how often in a row a pattern was worth nothing, and the
-    step at which it is asked again: the later the longer it has been idle, so F may be too high.
-    """
-    charges = charge_capped if isinstance(law, CapLaw) else charge_close
-    lists = sink.offset, sink.rows, sink.cost
-    return charges(u, lists, counts, law, copies, gradient, idle, step)
+def charge_all(at: Charging, step: int = 0) -> float:
+    """Compute F(u) and fill its supergradient."""
+    return (charge_capped if isinstance(at.law, CapLaw) else charge_close)(at, step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,10 +188,9 @@ class ChargedBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts
-        copies = copies_by_value_of(tree, law)
         sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
         u = start.astype(np.float64)
-        first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
+        first, second = np.zeros_like(u), np.zeros_like(u)
         free = np.full(len(u), np.inf)
         for n in range(self.rounds):
             mean = max(float(u @ counts) / tree.instance.rows, 1e-9)
@@ -194,16 +201,16 @@ class ChargedBound:
             steps = int(min(self.iterations, self.work / work_of(sink, patterns)))
             if steps < LEAST_STEPS:
                 return u
-            idle, best, best_u = np.zeros((patterns, 2), np.int64), -np.inf, u
+            at, best, best_u = charging_of(u, sink, patterns, tree, law), -np.inf, u
             for i in range(steps):
                 if stop():
                     return best_u
-                bound = charge_all(u, sink, counts, law, copies, gradient, idle, i)
+                bound = charge_all(at, i)
                 if bound > best:
                     best, best_u = bound, u.copy()
                 step = fade(self.rate, (n + i / steps) / self.rounds) * mean
                 stride = tree.strides.of_row
-                adam_step(u, gradient, counts, first, second, step, stride, 1e-2, -free, free)
+                adam_step(u, at.gradient, counts, first, second, step, stride, 1e-2, -free, free)
                 report(best, (n + (i + 1) / steps) / self.rounds)
             u = best_u.copy()
         return u
@@ -246,10 +253,8 @@ def safe_charges(
     if state[3]:
         return None
     extra = (instance.rows + 4096) * 2.0**-40 * highest_term(instance, u)
-    idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
-    copies = copies_by_value_of(tree, law)
-    bound = charge_all(price, sink, instance.counts, law, copies, gradient, idle, 0)
-    charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
+    bound = charge_all(charging_of(price, sink, int(state[0]), tree, law))
+    charge = float(price @ instance.counts) - bound + extra * (int(state[0]) + 1)
     unit = int(max(1 / quantum, 1))
     kept = np.floor(price / quantum).astype(np.int64) * int(max(quantum, 1))
     return Prices(kept, unit, charge=max(0, int(np.ceil(charge * unit))))

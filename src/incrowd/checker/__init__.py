@@ -14,7 +14,7 @@ These five are enough for k-anonymity.  Around them:
     both.py       reading the two tables, each a file or a folder; lean.py for large ones
     files.py      reading tables and proof files; delimited.py for delimited text, packed.py for
                   Parquet and Arrow; archive.py, parquet.py and arrow.py to look at sizes before
-                  anything is inflated
+                  anything is inflated; beside.py: what such a file holds beside its cells
     costs.py      the hierarchies of a proof, and what its costs mean
     models.py     the privacy models beyond k, from their definitions; shares.py, entropy.py and
                   transport.py for some of them

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Collection
 
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import PROOF, RejectedError, require
 
 SMALL, FOLD = 1 << 24, 32  # a part may have so many bytes, or be so many times what it was
 DAMAGED = "the proof file is damaged"
@@ -36,6 +36,6 @@ def parts_of(data: bytes, names: Collection[str]) -> dict[str, bytes]:
                 require(fine and part.compress_size <= len(data), f"{part.filename} is too large")
             return {name: archive.read(name) for name in names}
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError):
-        raise RejectedError(DAMAGED) from None
+        raise RejectedError(DAMAGED, mistaken=PROOF) from None
     except (ArithmeticError, LookupError, NotImplementedError, OSError, RuntimeError, ValueError):
         raise RejectedError(LACKING) from None

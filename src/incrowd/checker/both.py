@@ -19,6 +19,7 @@ from incrowd.checker.rejection import RejectedError, require
 
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PIECE = 1 << 24
+BESIDE = "the folder of the release holds a hidden file, which is no part of its table:"
 
 
 class Both(NamedTuple):
@@ -56,6 +57,8 @@ def read_both(original: Path, release: Path, facts: Any, reading: Reading | None
     both, form = Both([], [], None), facts.get("csv") or {}
     lean = facts.get("spreadsheet_safe") is not True  # of such a one each text is looked at
     places = {"original": files_of(original), "release": files_of(release)}
+    hidden = hidden_in(release) if release.is_dir() else None
+    require(hidden is None, f"{BESIDE} {hidden!r}")
     for path in (path for found in places.values() for path in found):
         head = form_of(start_of(path))
         other = head and path.suffix.lower() in TEXTS
@@ -104,6 +107,31 @@ def files_of(path: Path) -> list[Path]:
     fine = found and all(p.is_file() and p.name.isprintable() for p in found)
     require(bool(fine), f"{path.name} is a folder of something else than the files of one table")
     return found
+
+
+def hidden_in(folder: Path) -> str | None:
+    """Return the name of a file below a folder of a release that no reader shows; None of none.
+
+    Whoever gets the folder has it.  Hadoop's marks, which say nothing of a cell, are none: an empty
+    ``_SUCCESS``, and ``.NAME.crc`` of a file NAME beside it, no longer than checksums of it are.
+    """
+    found = sorted(p for p in folder.rglob("*") if not p.is_dir() or p.is_symlink())
+    names = [path.relative_to(folder) for path in found]
+    odd = [name for name in names if any(part[:1] in ("_", ".") for part in name.parts)]
+    return next((str(name) for name in odd if not _is_mark(folder / name)), None)
+
+
+def _is_mark(path: Path) -> bool:
+    """Whether a file is a mark of Hadoop's."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    size = path.stat().st_size
+    if path.name == "_SUCCESS":
+        return not size
+    own = path.with_name(path.name[1:].removesuffix(".crc"))
+    if path.suffix != ".crc" or not own.is_file():
+        return False
+    return size <= 8 + 4 * -(-own.stat().st_size // 512) and start_of(path)[:4] == b"crc\0"
 
 
 def hash_of(path: Path, found: list[Path], hashes: list[str]) -> str:

@@ -15,9 +15,17 @@ from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, Reading, read_csv
 from incrowd.checker.lean import once_each
 from incrowd.checker.models import require_keys
-from incrowd.checker.packed import READERS, TEXT, UNREADABLE, form_of, length_of, read_packed
+from incrowd.checker.packed import (
+    READERS,
+    TEXT,
+    UNREADABLE,
+    form_of,
+    length_of,
+    read_packed,
+    require_alone,
+)
 from incrowd.checker.parquet import SMALL, require_moderate
-from incrowd.checker.rejection import RejectedError, require, require_none
+from incrowd.checker.rejection import PROOF, RejectedError, require, require_none
 
 VERSION = 2
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
@@ -58,7 +66,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
     except (LookupError, TypeError, ValueError, RecursionError):
         raise RejectedError(LACKING) from None
     except pl.exceptions.PolarsError:
-        raise RejectedError(DAMAGED) from None
+        raise RejectedError(DAMAGED, mistaken=PROOF) from None
     require(isinstance(facts, dict), "the proof file's first part is no JSON object")
     require(facts.get("format") == "incrowd-proof", "this is not an incrowd proof file")
     version = facts.get("version")
@@ -228,6 +236,8 @@ def read_table(
         else:
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
             table = read_packed(data, lean)
+            if released:
+                require_alone(data)
         table.columns = [MARK + name for name in table.columns]
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):

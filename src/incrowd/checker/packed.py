@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.checker import arrow
+from incrowd.checker import arrow, beside
 from incrowd.checker.lean import BLOCK, once_each, table_of
 from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
@@ -59,6 +59,15 @@ def read_packed(data: bytes, lean: bool = False) -> pl.DataFrame:
     except (pl.exceptions.PanicException, OSError):  # polars trusts what it reads, and says so
         raise ValueError("damaged") from None
     return checked(table)
+
+
+def require_alone(data: bytes) -> None:
+    """Reject a release that holds more than the cells of its table, see ``beside``."""
+    read = READERS[str(form_of(data))]
+    note, kinds = beside.notes_of(data), read(io.BytesIO(data), n_rows=0).dtypes
+    require(note is None, f"{beside.BESIDE} {note!r}")
+    idle = beside.idle(data, kinds, lambda n: read(io.BytesIO(data), columns=[n]).to_series())
+    require(not idle, beside.WORDS)
 
 
 def one_of(read: Any, data: bytes, number: int) -> pl.Series:

@@ -14,7 +14,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof, is_release, read_json, same, sha256
 from incrowd.checker.ladder import validated
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import STATEMENT, RejectedError, require
 
 
 def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
@@ -115,10 +115,8 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str,
         expected = {name: said for name, said in expected.items() if name not in silent} | veil
     for name in sorted({*expected, *stated}):
         both = name in stated and name in expected
-        require(
-            both and same(stated[name], expected[name]),
-            f"the statement's {name} is not the proof's",
-        )
+        if not both or not same(stated[name], expected[name]):
+            raise RejectedError(f"the statement's {name} is not the proof's", mistaken=STATEMENT)
     return veil
 
 
@@ -126,7 +124,9 @@ def require_factors(veil: Any, qi: Iterable[str]) -> None:
     """Reject factors that are none: of quasi-identifiers, each a number of 1 or more."""
     fine = isinstance(veil, Mapping) and bool(veil) and {*veil} <= {*qi}
     fine = fine and all(type(x) in (int, float) and 1 <= x < math.inf for x in veil.values())
-    require(fine, "the statement's veil has no factor for each of some quasi-identifiers")
+    if not fine:
+        no = "the statement's veil has no factor for each of some quasi-identifiers"
+        raise RejectedError(no, mistaken=STATEMENT)
 
 
 def gap_of(cost: int, bound: int) -> float:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+TABLES, PROOF, STATEMENT = "tables", "proof", "statement"
+
 
 class RejectedError(Exception):
     """The first violation found: what is wrong and where, never the value of a cell.
@@ -11,10 +13,17 @@ class RejectedError(Exception):
     reason: what is wrong, in words.
     row: number of the offending row of the released table, counted from 1 without the header.
     column: name of the offending column.
+    mistaken: which files are often not the ones that were meant, if any: one of the above.
     """
 
-    def __init__(self, reason: str, row: int | None = None, column: str | None = None) -> None:
-        self.reason, self.row, self.column = reason, row, column
+    def __init__(
+        self,
+        reason: str,
+        row: int | None = None,
+        column: str | None = None,
+        mistaken: str | None = None,
+    ) -> None:
+        self.reason, self.row, self.column, self.mistaken = reason, row, column, mistaken
         place = [] if row is None else [f"row {row}"]
         place += [] if column is None else [f"column {column!r}"]
         super().__init__(f"{', '.join(place)}: {reason}" if place else reason)

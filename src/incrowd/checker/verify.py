@@ -21,7 +21,7 @@ from incrowd.checker.models import least_size
 from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_statement, said_by
 from incrowd.checker.recheck import recheck
-from incrowd.checker.rejection import RejectedError, require, require_none
+from incrowd.checker.rejection import TABLES, RejectedError, require, require_none
 from incrowd.checker.unchanged import require_unchanged
 
 MASK = (1 << 32) - 1
@@ -35,6 +35,7 @@ class Verdict:
     ----------
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
+    mistaken: which files are often not the ones that were meant, where that is why.
     facts: when accepted, what was proved: rows, suppressed_rows, columns (of the release), models,
         roles, deleted_rows (with ``most_deleted`` and ``deletion_price``, where rows may be),
         star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
@@ -50,6 +51,7 @@ class Verdict:
     reason: str | None = None
     row: int | None = None
     column: str | None = None
+    mistaken: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     proof: files.Proof | None = None
 
@@ -82,7 +84,7 @@ def check(
             facts |= require_statement(Path(statement).read_bytes(), read, hash_of_proof)
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
-        return Verdict(False, str(no), no.row, no.column)
+        return Verdict(False, str(no), no.row, no.column, no.mistaken)
     except files.NONSENSE as error:
         return Verdict(False, f"the proof makes no sense ({type(error).__name__})")
 
@@ -96,8 +98,10 @@ def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> d
         found = compared(read.whole(), *files.marked(proof, roles, models))
     except RejectedError as no:  # where it is says more than that the file is another one
         where = no.row, no.column and no.column.removeprefix(files.MARK)
-        raise RejectedError(read.reason(no.reason), *where) from None
-    require(not read.other, read.strange)
+        mistaken = TABLES if read.other else no.mistaken
+        raise RejectedError(read.reason(no.reason), *where, mistaken) from None
+    if read.other:
+        raise RejectedError(read.strange, mistaken=TABLES)
     said = {**said_by(proof), "unchecked": facts.get("unchecked", [])}
     return {**found, **said, "models": models, "roles": roles}
 

@@ -61,7 +61,6 @@ def attack(
     table; its risk is (right − control)/(1 − control), with a 95 % interval.
     """
     from incrowd.attacks.catalog import chosen
-    from incrowd.attacks.findings import as_tables
     from incrowd.attacks.front import attacked, tables_of
 
     if [release, original, people, other].count("-") > 1:
@@ -82,7 +81,7 @@ def attack(
     if as_json:
         print_json(found.record())
     else:
-        print_tables(found, as_tables)
+        print_tables(found)
     for one in found.failed:
         column = "" if one.column is None else f" ({one.column})"
         upper = "has no upper limit" if one.high is None else f"may be as high as {one.high:.3f}"

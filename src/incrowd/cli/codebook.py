@@ -241,7 +241,7 @@ def verified(
     if not found:
         say(
             f"yes: {opened.rows:,} rows, each a pattern that at least {said['k']:,} rows have; "
-            f"with sample {said['sample']} and ε {said['epsilon']} δ is at most {said['delta']:g}\n"
+            f"with sample {said['sample']} and ε {said['epsilon']} δ is at most {said['delta']!r}\n"
             f"open     {left}",
             quiet,
         )

@@ -92,14 +92,13 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
     and nothing else, and so does *. Printed figures are rounded to the safe side.
     """
-    from incrowd.measures.figures import as_tables
     from incrowd.measures.of_table import measure as measured
 
     found = measured(**arguments(table, given))
     if as_json:
         print_json(found.record())
     else:
-        print_tables(found, as_tables)
+        print_tables(found)
     if require_k is not None and found.k < require_k:
         people = (
             counted(found.k, "row")

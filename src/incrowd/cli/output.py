@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -27,12 +26,12 @@ def print_json(record: dict[str, Any]) -> None:
     click.echo(text)
 
 
-def print_tables(found: Any, as_tables: Callable[[Any], Any]) -> None:
+def print_tables(found: Any) -> None:
     """Print figures for people on standard output: as tables on a terminal, else as plain text."""
     from rich.console import Console
 
     if sys.stdout.isatty():
-        Console(highlight=False).print(as_tables(found))
+        Console(highlight=False).print(found)
     else:
         click.echo(str(found))
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from incrowd.checker.archive import DAMAGED
 from incrowd.checker.both import files_of, hash_at, start_of
 from incrowd.checker.delimited import Reading
 from incrowd.checker.files import form_of
-from incrowd.checker.rejection import RejectedError
+from incrowd.checker.rejection import PROOF, STATEMENT, TABLES, RejectedError
 from incrowd.checker.verify import check
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
@@ -33,12 +32,11 @@ OTHER_FILE = (
     "and wrote, of one run; their names do not matter"
 )
 STEPS = {
-    "the file whose hash the proof states": OTHER_FILE,
-    "the files whose hash the proof states": OTHER_FILE,
-    DAMAGED: "next     take the file that --proof wrote; this is cut off, or no proof at all",
-    "the statement's": "next     take the statement that was written in one run with the proof",
+    TABLES: OTHER_FILE,
+    PROOF: "next     take the file that --proof wrote; this is cut off, or no proof at all",
+    STATEMENT: "next     take the statement that was written in one run with the proof",
 }
-"""What helps, by a part of the reason."""
+"""What helps where files are others than those meant, not a wrong release."""
 READING = {"delimiter": "--delimiter", "encoding": "--encoding", "odd_header": "--odd-header"}
 
 
@@ -71,8 +69,8 @@ def with_proof(
         print_json({"lawful": found.lawful, "reasons": reasons, **facts})
     for reason in reasons:
         say(f"incrowd: no: {reason}")
-    for step in next_steps(reasons):
-        say(step)
+    if found.mistaken is not None:
+        say(STEPS[found.mistaken])
     if not reasons:
         say(answer(facts), quiet)
     return 1 if reasons else 0
@@ -134,12 +132,6 @@ def stated_in(path: str) -> Mapping[str, Any]:
     return stated
 
 
-def next_steps(reasons: Sequence[str]) -> list[str]:
-    """Say what to do about reasons that are often of mistaken files, not of a wrong release."""
-    found = [step for part, step in STEPS.items() if any(part in each for each in reasons)]
-    return list(dict.fromkeys(found))
-
-
 def require_delimited(release: str, original: str) -> None:
     """Raise InputError where it is said how to read delimited text, and no table is any."""
     asked = [option for name, option in READING.items() if options.is_typed(name)]
@@ -157,7 +149,7 @@ def answered(verdict: "Verdict", release: str, original: str, given: Mapping[str
     """Hold what is typed against the proof."""
     proof = verdict.proof
     if proof is None:
-        return Answer(False, (str(verdict.reason),))
+        return Answer(False, (str(verdict.reason),), mistaken=verdict.mistaken)
     policy, said = asked_of(given, [c for names in proof.facts["roles"].values() for c in names])
 
     def opened(path: str) -> Any:

@@ -112,8 +112,10 @@ def verify(
         say(f"incrowd: no: {reason}")
     if verdict.lawful:
         classes = counted(verdict.classes, "class", "classes")
+        lacking = table.rows - verdict.rows
+        left_out = f" ({lacking:,} more are left out)" if lacking else ""
         say(
-            f"yes: {counted(verdict.rows, 'row')} in {classes}, the smallest of "
+            f"yes: {counted(verdict.rows, 'row')}{left_out} in {classes}, the smallest of "
             f"{verdict.smallest_class:,}; every cell is the original one or an ancestor"
             + "".join(f"\nopen     {left}" for left in verdict.not_checked),
             quiet,

@@ -7,6 +7,7 @@ asked for the labels of one value at a time, and nothing about other rows change
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +61,24 @@ class Patterns:
                 "for each pattern"
             )
         return cls(table.columns, tuple(dict.fromkeys(rows_of(table, table.columns))), star)
+
+    @cached_property
+    def shadowed(self) -> frozenset[tuple[Cell, ...]]:
+        """The patterns that no row becomes, for an earlier one matches all that they match.
+
+        What the labels of hierarchies stand for is not asked: then there may be more of them.
+        """
+        found: set[tuple[Cell, ...]] = set()
+        earlier: dict[tuple[int, ...], set[tuple[Cell, ...]]] = {}
+        for cells in self.cells:
+            shown = tuple(j for j, cell in enumerate(cells) if cell != self.star)
+            if any(
+                {*places} <= {*shown} and tuple(cells[j] for j in places) in rows
+                for places, rows in earlier.items()
+            ):
+                found.add(cells)
+            earlier.setdefault(shown, set()).add(tuple(cells[j] for j in shown))
+        return frozenset(found)
 
     def of_rows(self, table: Table, hierarchies: "Mapping[str, Hierarchy]") -> Ints:
         """int64, shape (rows,): number of the first pattern that each row matches, or ``NONE``.

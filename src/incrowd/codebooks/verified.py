@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from incrowd.checker.files import is_release, read_json, same
 from incrowd.checker.hockey import require_delta
 from incrowd.checker.rejection import RejectedError
 from incrowd.codebooks.delta import Asked
-from incrowd.codebooks.patterns import NONE, Patterns, rows_of
+from incrowd.codebooks.patterns import NONE, Cell, Patterns, rows_of
 from incrowd.codebooks.statement import FORMAT, VERSION, statement
 from incrowd.errors import InputError
+from incrowd.proof.coins import SURE, distance
 from incrowd.proof.writing import sha256_of
 from incrowd.published.spelled import told_apart
 
@@ -95,8 +96,12 @@ def reasons(
         return
     yield from told_apart(release, None, ())
     yield from _rows_broken(release, patterns, others, k)
-    if original is not None:
-        yield from _more_than_there_are(release, patterns, others, original, hierarchies)
+    if original is None:
+        return
+    if lacking := sorted({*wanted} - {*original.columns}):
+        yield f"the original lacks the column {lacking[0]!r}"
+        return
+    yield from _more_than_there_are(release, patterns, others, original, hierarchies, said)
 
 
 def _exact(text: Any) -> Fraction | None:
@@ -113,6 +118,13 @@ def _rows_broken(
     strange = sum(row[:width] not in known for row in counts)
     if strange:
         yield f"{strange:,} different rows of the release are not patterns of the file"
+    idle = known & patterns.shadowed
+    hidden = sum(row[:width] in idle for row in counts)
+    if hidden:
+        yield (
+            f"{hidden:,} different rows of the release are patterns that an earlier one of the "
+            "file goes before: no row becomes them"
+        )
     small = sum(count < k for count in counts.values())
     if small:
         yield f"{small:,} different rows of the release stand there fewer than {k:,} times"
@@ -124,6 +136,7 @@ def _more_than_there_are(
     others: Sequence[str],
     original: "Source",
     hierarchies: "Mapping[str, Hierarchy]",
+    said: Mapping[str, Any],
 ) -> Iterator[str]:
     number = patterns.of_rows(original, hierarchies).tolist()
     beside = rows_of(original, others) if others else [()] * original.rows
@@ -134,3 +147,25 @@ def _more_than_there_are(
     more = sum((found - there).values())
     if more:
         yield f"{more:,} rows of the release are of no row of the original"
+    elif _other_coins(found, there, said["k"], float(Fraction(said["sample"]))):
+        yield (
+            f"coins that take each row with probability {said['sample']} leave other numbers of "
+            "rows: too many are there, or too few"
+        )
+
+
+def _other_coins(
+    found: Counter[tuple[Cell, ...]], there: Counter[tuple[Cell, ...]], k: int, share: float
+) -> bool:
+    """Whether numbers of rows, of one kind or together, are next to impossible with such coins.
+
+    Of n rows of a kind that is not published fewer than k were taken; of others as many as stand
+    there.  One in e²⁸ honest releases is called false; see ``incrowd.proof.coins``.
+    """
+    pairs = [(found[kind], found[kind] or min(n, k - 1), n) for kind, n in there.items()]
+    pairs.append((found.total(), sum(most for _, most, _ in pairs), there.total()))
+    limit = SURE + log(2 * len(pairs))
+    return any(
+        n and n * max(distance(least / n, share), distance(1 - most / n, 1 - share)) > limit
+        for least, most, n in pairs
+    )

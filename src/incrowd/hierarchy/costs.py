@@ -5,7 +5,6 @@ costs on the lowest of them, and a value that repeats itself costs what it does 
 list says otherwise.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.text import form, read_lines
-from incrowd.text.exact import fraction_of
+from incrowd.text.exact import fraction_of, unit_of
 
 NO_COST = "the cost is not a number of 0 or more with at most six decimals"
 NCP_SCALE = 10**6
@@ -141,7 +140,7 @@ class Explicit:
         HierarchyError: a label is not listed, or a cost falls towards the root.
         """
         listed = {label: self._exact(label) for label in self.costs}
-        unit = math.lcm(*(cost.denominator for cost in listed.values()))
+        unit = unit_of(listed.values())
         own = [int(listed.get(str(x), 0) * unit) if x is not None else 0 for x in ladder.leaves]
         values = dict(zip(ladder.leaves, own, strict=True))
         rows = [np.array(own, np.int64)]

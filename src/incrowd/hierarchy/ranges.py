@@ -8,7 +8,6 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
-from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
 from incrowd.hierarchy.text import read_lines
-from incrowd.text.exact import decimals
+from incrowd.text.exact import decimals, unit_of
 from incrowd.text.numerals import POINT, finite, with_mark
 
 WIDTH, VALUES, STARS = "width", "values", "stars"
@@ -293,7 +292,7 @@ def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], 
         first = [Fraction(bisect_left(values, x)) for x in first]
         last = [Fraction(bisect_right(values, x) - 1) for x in last]
     # whole numbers of one unit: fractions would reduce each result
-    unit = lcm(*{x.denominator for x in (*first, *last)})
+    unit = unit_of((*first, *last))
     begin, end = ([x.numerator * (unit // x.denominator) for x in ends] for ends in (first, last))
     least, widest = begin[0], (end[-1] - begin[0]) or unit
 

@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from incrowd.text.grids import as_lines, down, grid, named, share, up
+from incrowd.text.grids import Tabled, down, grid, named, share, up
 from incrowd.text.units import counted
 
 Figure = int | Fraction | float
@@ -157,7 +157,7 @@ class CombinationFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class Measure(Tabled):
     """All figures of one table.
 
     Attributes
@@ -210,12 +210,21 @@ class Measure:
         """Return plain data for JSON: fractions as decimals, infinite figures as null."""
         return _plain(self)
 
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Show the tables in a notebook, where the last value of a cell is shown by itself."""
-        printer.text(str(self))
+    def __rich__(self) -> Group:
+        parts: list[Grid] = [classes_grid(self), columns_grid(self)]
+        if self.risk is not None:
+            parts.append(risk_grid(self.risk))
+        if self.groups is not None:
+            parts.append(groups_grid(self.groups))
+        if self.sensitive:
+            parts.append(sensitive_grid(self.sensitive, self.disjoint_l))
+        if self.combinations:
+            parts.append(combinations_grid(self))
+        if self.subsets:
+            parts.append(subsets_grid(self))
+        told = [f"Warning: {warning}." for warning in self.warnings]
+        told += [f"{note[0].upper()}{note[1:]}." for note in self.notes]
+        return Group(*parts, *map(Text, told))
 
 
 def _plain(value: Any) -> Any:
@@ -230,29 +239,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
     return value
-
-
-def as_text(found: Measure, width: int = 100) -> str:
-    """Return the figures as plain text."""
-    return as_lines(as_tables(found), width)
-
-
-def as_tables(found: Measure) -> Group:
-    """Return the figures as rich tables."""
-    parts: list[Grid] = [classes_grid(found), columns_grid(found)]
-    if found.risk is not None:
-        parts.append(risk_grid(found.risk))
-    if found.groups is not None:
-        parts.append(groups_grid(found.groups))
-    if found.sensitive:
-        parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
-    if found.combinations:
-        parts.append(combinations_grid(found))
-    if found.subsets:
-        parts.append(subsets_grid(found))
-    told = [f"Warning: {warning}." for warning in found.warnings]
-    told += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
-    return Group(*parts, *map(Text, told))
 
 
 def classes_grid(found: Measure) -> Grid:

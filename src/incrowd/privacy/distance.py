@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio, product
 from incrowd.privacy.law import CUMULATED, EQUAL, NODES, limit
 from incrowd.privacy.ordered_work import ordered_work
+from incrowd.text.exact import unit_of
 
 Counts = NDArray[np.int64]
 
@@ -71,7 +72,7 @@ class GroundDistance(ABC):
         """
         alone = np.eye(values, dtype=np.int64)
         far = [[self.work(v, w) for w in alone] for v in alone]
-        unit = lcm(*(x.denominator for row in far for x in row))
+        unit = unit_of(chain(*far))
         return np.array([[int(x * unit) for x in row] for row in far], np.int64), unit
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from incrowd.privacy.distance import Equal, GroundDistance, excess, scale
 from incrowd.privacy.law import CARRIED, limit
 from incrowd.privacy.numbers import Exact, exact
 from incrowd.privacy.transport import transport
+from incrowd.text.exact import unit_of
 
 Counts = NDArray[np.int64]
 
@@ -61,7 +62,7 @@ class Metric(GroundDistance):
     @cached_property
     def unit(self) -> int:
         """The least common denominator of all distances."""
-        return lcm(*(x.denominator for row in self.matrix for x in row))
+        return unit_of(chain(*self.matrix))
 
     @cached_property
     def units(self) -> NDArray:

@@ -17,6 +17,7 @@ from incrowd.hierarchy.labels import with_star
 from incrowd.hierarchy.missing import bare_of, sparing
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import DATES, NUMBERS, ORDER, STARS, WIDTH, Ranges
+from incrowd.hierarchy.spec import RULES
 from incrowd.hierarchy.spec import source_of as rule_of
 from incrowd.policy import Policy
 from incrowd.published.ladders import ladder_of
@@ -41,6 +42,23 @@ def rule_differs(proof: Proof, column: str, source: Any) -> str | None:
     else:
         same = paths_of(proof, column) == labels_of(source, proof, column)
     return None if same else how
+
+
+def stated_rule(proof: Proof, column: str) -> Any:
+    """Return the rule that a proof calls a column's labels by, with its marks of missing values.
+
+    None: by none that is known, or by that of intervals or averages, which the checker has held
+    against the proof.
+    """
+    known = stated_of(proof, column)
+    origin = str(known.get("origin"))
+    named = origin.partition(":")[0].strip() in RULES and known.get("sha256") is None
+    if not named or {"range", "average"} & {*known}:
+        return None
+    try:
+        return rule_of(origin, known.get("missing", ()), str(known.get("decimal", POINT)))
+    except HierarchyError:  # it was given in memory, and called so
+        return None
 
 
 def range_of(stated: dict[str, Any]) -> Ranges:
@@ -197,12 +215,8 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
         return None
     if "range" in known:
         return sparing(range_of(known["range"]), known.get("missing", ()))
-    if known.get("sha256") is None:
-        try:
-            origin, mark = str(known.get("origin")), str(known.get("decimal", POINT))
-            return rule_of(origin, known.get("missing", ()), mark)
-        except HierarchyError:
-            pass  # it was given in memory
+    if (rule := stated_rule(proof, column)) is not None:
+        return rule
     cost = policy.cost.get(column, "level") if isinstance(policy.cost, dict) else policy.cost
     if cost == NCP:
         raise InputError(

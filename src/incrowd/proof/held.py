@@ -21,7 +21,7 @@ from incrowd.checker.published import require_hierarchy
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
-from incrowd.errors import VerificationError
+from incrowd.errors import HierarchyError, VerificationError
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
@@ -35,6 +35,7 @@ from incrowd.proof.costs_asked import (
     decimal_in,
     paths_of,
     rule_differs,
+    stated_rule,
 )
 from incrowd.published.pseudonyms import KEY
 from incrowd.tables.base import Source, texts
@@ -88,6 +89,7 @@ def not_held(
         yield from (f"the proof is not of {in_words(entry)}, nor stricter" for entry in missing)
     if "hierarchies" in said:
         yield from hierarchies_differ(proof, policy)
+    yield from rules_differ(proof)
     if said & {"decimal", "hierarchies"}:
         yield from decimals_differ(proof, policy)
     if "na" in said:
@@ -255,6 +257,21 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 yield str(no)
         elif (how := rule_differs(proof, column, sources[column])) is not None:
             yield f"column {column!r}: {how}"
+
+
+def rules_differ(proof: Proof) -> Iterator[str]:
+    """Yield the columns whose hierarchies are not what the rule makes that the proof calls them.
+
+    Whoever reads the statement reads the rule's text, and not the labels.
+    """
+    for column in proof.facts["roles"]["qi"]:
+        source = stated_rule(proof, column)
+        try:
+            how = None if source is None else rule_differs(proof, column, source)
+        except HierarchyError:  # the rule does not even fit the values
+            how = f"its hierarchy is not {source}"
+        if how is not None:
+            yield f"column {column!r}: {how}, as the proof calls it"
 
 
 def constraints_differ(

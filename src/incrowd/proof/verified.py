@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.checker.costs import reduced
+from incrowd.checker.rejection import STATEMENT
 from incrowd.checker.verify import Verdict, check
 from incrowd.errors import InputError
 from incrowd.policy.arguments import Arguments, policy_of
@@ -35,11 +36,14 @@ class Answer:
         ``not_checked``, where a veil is asked for); with
         one, where the checker accepts it, rows, models, roles, costs, gap, optimal,
         ``not_checked``, and in units of 1/``scale`` cost and bound.
+    mistaken: with a proof, which files are often not the ones that were meant, if it is no for that
+        (``incrowd.checker.rejection``).
     """
 
     lawful: bool
     reasons: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    mistaken: str | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         """Whether the answer is yes."""
@@ -113,8 +117,9 @@ def held(
     original, released: read the two tables, where they are looked at.
     """
     if not verdict.accepted:
-        return Answer(False, (str(verdict.reason),))
+        return Answer(False, (str(verdict.reason),), mistaken=verdict.mistaken)
     assert verdict.proof is not None
+    mistaken = None
     reasons = list(not_held(verdict.proof, policy, said, original, released))
     if spreadsheet_safe and not verdict.facts["spreadsheet_safe"]:
         reasons.append("the release is not one of --spreadsheet-safe")
@@ -122,12 +127,13 @@ def held(
     if "veil" in verdict.facts:
         reasons += shown_too_often(verdict.proof, verdict.facts["veil"], released())
     if policy.veil and "veil" in said:
-        reasons += veil_differs(policy, verdict)
+        other = list(veil_differs(policy, verdict))
+        reasons, mistaken = reasons + other, STATEMENT if other else None
         left = left if "veil" in verdict.facts else [COINS, *left]
     facts = told(verdict.facts, left)
     if (nobody := of_nobody(verdict.proof, original)) is not None:
         facts["rows_without_person"] = nobody
-    return Answer(not reasons, tuple(reasons), facts)
+    return Answer(not reasons, tuple(reasons), facts, mistaken)
 
 
 def veil_differs(policy: Policy, verdict: Verdict) -> Iterator[str]:

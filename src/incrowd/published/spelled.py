@@ -10,7 +10,10 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from incrowd.checker.beside import WORDS
+from incrowd.checker.both import BESIDE
 from incrowd.checker.delimited import BARE, BLANK, MARK, MIXED, TWO_WAYS, Reading
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
@@ -18,6 +21,7 @@ from incrowd.checker.unchanged import has_one_form
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.csv_table import CsvTable
+from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import PartsTable
 from incrowd.tables.spreadsheet import runs
 
@@ -33,9 +37,13 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
     same: columns that are published as they are, and compared to the bit, see ``alike``.
     """
     whole = released.base if isinstance(released, PartsTable) else released
+    if isinstance(released, PartsTable) and released.hidden is not None:
+        yield f"{BESIDE} {released.hidden!r}"
     if isinstance(whole, CsvTable):
         yield from _written_apart(whole)
         return
+    yield from getattr(whole, "beside", ())
+    yield from _idle_categories(whole, original)
     own, apart = {*same}, {*getattr(whole, "apart", ())}
     if looks := getattr(whole, "looks", None):
         seen = looks()
@@ -50,6 +58,17 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
             before = None if original is None or name not in own else _numbers(original, name)
             if before is None or before.dtype != cells.dtype:
                 yield f"column {name!r}: {TWO_WAYS}"
+
+
+def _idle_categories(released: Any, original: Source | None) -> Iterator[str]:
+    """Yield the columns whose type lists cells of the original that no released cell shows."""
+    for name in released.columns if isinstance(released, PackedTable) else ():
+        kind = released.take(name, slice(0, 0)).dtype
+        if isinstance(kind, pl.Enum):
+            held = {*kind.categories} - {*released.encode(name).compact().values}
+            known = held if original is None else {*original.encode(name).values}
+            if held & known:
+                yield f"column {name!r}: {WORDS}"
 
 
 def alike(original: Source, released: Source, name: str) -> tuple[Column, Column]:

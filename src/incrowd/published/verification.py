@@ -175,13 +175,15 @@ def most_missing(policy: Policy, rows: int) -> int:
 def _too_many_left_out(table: Coded, policy: Policy, missing: int) -> Iterator[str]:
     """Yield that fewer rows would do, where they would: who leaves them out chooses which.
 
-    Of several sensitive columns the fewest are known only where they are none.
+    Of several sensitive columns the fewest are known only where they are none; a release of no row
+    at all says nothing, so there it is enough that some number would do.
     """
     try:
         enough = without_rows(table, policy).rows
     except NoLawfulReleaseError:  # none is found so, and the release is judged by itself
         return
-    if missing > enough and (not enough or len(table.roles.sensitive) == 1):
+    known = not enough or len(table.roles.sensitive) == 1 or missing == table.source.rows
+    if missing > enough and known:
         yield f"{counted(missing, 'row')} of the original are left out, where {enough:,} would do"
 
 
@@ -257,8 +259,9 @@ def _rows_differ(
         yield cells.strange
         return
     (levels, nodes, _), trees = cells, table.instance.trees
-    rows_left = len(nodes)
-    count = len(table.leaves)
+    rows_left, count = len(nodes), len(table.leaves)
+    if not rows_left:  # there is nothing to be of another row
+        return
     pairs = [(column, columns[name]) for name, column in unchanged.items()]
     before, after = common_keys(pairs, count, rows_left)
     left_out = count - rows_left

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.beside import BESIDE, WORDS, idle, notes_of
 from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.looks import Looks
@@ -111,6 +112,7 @@ class PackedTable:
     form: ``"parquet"`` or ``"arrow"``, as it came: what a release of it is where no name tells.
     apart: columns of which some cells read alike, and are of several kinds in the file.
     looks: of a workbook, how its cells look; None for what has no looks.
+    beside: of a Parquet or Arrow file, what it holds beside the cells of its table, in words.
     """
 
     def __init__(
@@ -120,9 +122,10 @@ class PackedTable:
         form: str = "parquet",
         apart: frozenset[str] = frozenset(),
         looks: Callable[[], Looks] | None = None,
+        beside: Sequence[str] = (),
     ) -> None:
         self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
-        self.apart, self.looks = apart, looks
+        self.apart, self.looks, self.beside = apart, looks, tuple(beside)
 
     def with_apart(self, columns: frozenset[str]) -> "PackedTable":
         """Return the same with these columns ``apart``."""
@@ -253,14 +256,17 @@ class EditedPacked:
 
 
 def packed_table(
-    columns: Sequence[str], column: Callable[[str], pl.Series], form: str = "parquet"
+    columns: Sequence[str],
+    column: Callable[[str], pl.Series],
+    form: str = "parquet",
+    beside: Sequence[str] = (),
 ) -> PackedTable:
     """Return a table of columns that are fetched one at a time, so that only one is held whole."""
     parts, rows = {}, 0
     for name in columns:
         series = column(name).alias(name)
         parts[name], rows = packed(series), len(series)
-    return PackedTable(parts, rows, form)
+    return PackedTable(parts, rows, form, beside=beside)
 
 
 class OneAtATime(Mapping[str, Plain]):
@@ -284,7 +290,23 @@ class OneAtATime(Mapping[str, Plain]):
 
 def read_packed(form: str, data: bytes) -> PackedTable:
     """Read a Parquet file (``"parquet"``), an Arrow file (``"arrow"``) or stream (``"stream"``)."""
-    return packed_table(*columns_of(form, data), "parquet" if form == "parquet" else "arrow")
+    names, column = columns_of(form, data)
+    kind = "parquet" if form == "parquet" else "arrow"
+    return packed_table(names, column, kind, tuple(_beside(form, data, names, column)))
+
+
+def _beside(
+    form: str, data: bytes, names: Sequence[str], column: Callable[[str], pl.Series]
+) -> Iterator[str]:
+    """Yield what a file holds beside the cells of its table; see ``incrowd.checker.beside``."""
+    note = notes_of(data)
+    if note is not None:
+        yield f"{BESIDE} {note!r}"
+    read = {"parquet": pl.read_parquet_schema, "arrow": pl.read_ipc_schema}.get(form)
+    known = read and read(io.BytesIO(data))
+    kinds = [*known.values()] if known else [column(name).dtype for name in names]
+    idle_ones = idle(data, kinds, lambda number: column(names[number]))
+    yield from (f"column {names[number]!r}: {WORDS}" for number in idle_ones)
 
 
 def read_back(form: str, data: bytes) -> PackedTable:

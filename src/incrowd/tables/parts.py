@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.both import hidden_in
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, Table, replaced
@@ -63,12 +64,18 @@ class PartsTable:
     columns: those of the files, then those of the folders.
     parts: the files.
     levels: the columns that stand in the folders' names.
+    hidden: the name of a file of the folder that is no part of it, and no reader shows; or None.
     """
 
     def __init__(
-        self, base: CsvTable | PackedTable, parts: Sequence[Part], levels: Mapping[str, Column]
+        self,
+        base: CsvTable | PackedTable,
+        parts: Sequence[Part],
+        levels: Mapping[str, Column],
+        hidden: str | None = None,
     ) -> None:
         self.base, self.parts, self.levels = base, tuple(parts), dict(levels)
+        self.hidden = hidden
         self.columns = (*base.columns, *levels)
 
     @property
@@ -266,7 +273,8 @@ def read_parts(
         for name, table, end in zip(names, tables, ends, strict=True)
     ]
     base = joined([str(root / name) for name in names], tables)
-    return PartsTable(base, parts, columns_of_levels(path, parts, base))
+    hidden = hidden_in(root) if Path(path).is_dir() else None
+    return PartsTable(base, parts, columns_of_levels(path, parts, base), hidden)
 
 
 def _one(path: Path, delimiter: str | None, encoding: str | None) -> CsvTable | PackedTable:
@@ -353,4 +361,5 @@ def joined_packed(names: Sequence[str], tables: Sequence[PackedTable]) -> Packed
                 ) from None
         return whole.to_series().rechunk()
 
-    return packed_table(tables[0].columns, stacked, tables[0].form)
+    beside = dict.fromkeys(reason for table in tables for reason in table.beside)
+    return packed_table(tables[0].columns, stacked, tables[0].form, [*beside])

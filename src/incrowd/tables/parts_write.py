@@ -177,7 +177,7 @@ class Rejoined:
         self.columns = table.columns if self._same(table) else ()
         rows = np.concatenate([*places.values(), np.zeros(0, np.int64)])
         self.rows = sum(one.rows for one in self._tables)
-        at = np.empty(table.rows, np.int64)
+        at = np.zeros(table.source.rows, np.int64)  # of the original's rows, some left out
         if len(rows) == table.rows == self.rows:
             at[rows] = np.arange(table.rows)
         self._at = at if table.edit.order is None else at[table.edit.order]

@@ -25,9 +25,14 @@ def fraction_of(value: Any) -> Fraction:
     return Fraction(value)
 
 
+def unit_of(numbers: Iterable[Fraction]) -> int:
+    """Return the least common denominator: of what all these numbers are multiples, inverted."""
+    return lcm(*{number.denominator for number in numbers})
+
+
 def decimals(numbers: Iterable[Fraction | None]) -> int:
     """Return how many decimals are enough for all these numbers, which were written as decimals."""
-    unit = lcm(*{number.denominator for number in numbers if number is not None})
+    unit = unit_of(number for number in numbers if number is not None)
     places = 0
     while 10**places % unit:
         places += 1

@@ -1,9 +1,11 @@
 """Tables of figures for people; rounded so that a printed figure is never too good."""
 
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import ceil, floor, isinf
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
@@ -11,22 +13,26 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 
-def as_lines(tables: Group, width: int) -> str:
-    """Return rich tables as plain text, the same in a notebook and under FORCE_COLOR.
+class Tabled(ABC):
+    """Figures that people see as tables: printed, by rich, and in a notebook."""
 
-    In a notebook rich would show them by itself, and leave the file empty.
-    """
-    file = io.StringIO()
-    console = Console(
-        file=file,
-        width=width,
-        no_color=True,
-        highlight=False,
-        force_terminal=False,
-        force_jupyter=False,
-    )
-    console.print(tables)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    @abstractmethod
+    def __rich__(self) -> Group:
+        """Return the tables, which rich prints."""
+
+    def __str__(self) -> str:
+        """Return them as plain text, the same in a notebook and under FORCE_COLOR.
+
+        In a notebook rich would show them by itself, and leave the file empty.
+        """
+        file = io.StringIO()
+        plain: Any = {"no_color": True, "force_terminal": False, "force_jupyter": False}
+        Console(file=file, width=100, highlight=False, **plain).print(self)
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show them in a notebook, where the last value of a cell is shown by itself."""
+        printer.text(str(self))
 
 
 def up(value: float | Fraction, digits: int = 4) -> str:

@@ -17,8 +17,8 @@ from incrowd.problem.problem import Problem
 from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.assignment import broken, new_state
-from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.assignment import broken
+from incrowd.solvers.sensitive.journal import new_search
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.settle import settle_sources
@@ -54,12 +54,12 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
     pattern, root = greedy(c, rules, places, 1, seed), len(c.cost) - 1
     if exempt:
         rules, pattern = rules._replace(exempt=np.array([root])), np.full(rows, root)
-    state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
-    random = np.array([seed + 1], np.uint64)
+    search = new_search(MIX, c, rules, places, pattern, np.array([seed + 1], np.uint64))
+    state = search.state
     cost, done = total_cost(state, c), 0
     for number in range(300):
         i = int(rng.integers(rows))
-        delta = one_move(i, number, 1.5, MIX, state, pad, rules, c, random)
+        delta = one_move(i, number, 1.5, search)
         if delta != NONE:
             cost, done = cost + delta, done + 1
         assert total_cost(state, c) == cost
@@ -72,7 +72,7 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
         assert lawful or model.lawful(problem.group(copies), problem.table)
         held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
         assert (state.hist[state.slot[p]] == held).all() and state.size[p] == len(copies)
-    assert settle_sources(1e9, MIX, state, pad, rules, c, random)  # nothing is broken
+    assert settle_sources(1e9, search)  # nothing is broken
 
 
 @pytest.mark.parametrize("model", [FrequencyDiversity(3), RecursiveDiversity(2, 3)])

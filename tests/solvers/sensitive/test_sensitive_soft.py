@@ -21,7 +21,7 @@ from incrowd.solvers.sensitive.assignment import (
     new_state,
 )
 from incrowd.solvers.sensitive.by_regions import Lists
-from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
+from incrowd.solvers.sensitive.journal import DELTA, OWED, new_search
 from incrowd.solvers.sensitive.rounding import trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.soft import SoftMix, owed, soft_move
@@ -58,13 +58,13 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     start = np.array(
         [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
     )
-    state, pad = new_state(c, rules, places, start), new_pad(c, rules, places)
-    dice = np.array([99], np.uint64)
     settings = SoftMix(*mix, unit=1.0, breaking=0.7, found=50, largest=60, focus=0.0)
+    search = new_search(settings, c, rules, places, start, np.array([99], np.uint64))
+    state, pad = search.state, search.pad
     cost, owed, changed = total_cost(state, c), total_owed(state, rules), 0
     for number in range(400):
         before = state.pattern.copy()
-        soft_move(number % 120, number, 1.0, 2.0 / 1024, settings, state, pad, rules, c, dice)
+        soft_move(number % 120, number, 1.0, 2.0 / 1024, search)
         now = total_cost(state, c), total_owed(state, rules)
         if (state.pattern != before).any():
             changed += 1

@@ -1,5 +1,5 @@
 // What is asked.
-import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, kept, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
+import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, hidden, inline, kept, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '', typed = '';
@@ -19,9 +19,9 @@ S.opening = () => {
   };
   look(folder);
   return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
-    h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('open', { path: typed = $('path').value }); } },
+    form(() => open('open', { path: typed = $('path').value }),
       h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50, value: typed }), h('button', { class: 'main' }, 'Open')),
-    list, h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('load', { folder: $('work').value }); } },
+    list, form(() => open('load', { folder: $('work').value }),
       h('label', { for: 'work' }, 'Or work that was saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
 };
 
@@ -44,11 +44,11 @@ function line(c, i) {
   const toggle = () => { shown = is ? null : c.name; draw(); };
   return [h('tr', { class: is ? 'open' : null }, rowhead(c.name),
     h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
-      Object.entries(ROLES).map(([id, text]) => h('option', { value: id, selected: id === role }, text))), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
+      among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
     h('td', {}, inline(spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
     h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? h('span', { class: 'badge' }, S.state.ask.rules[c.name] ? 'your order' : 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
-      h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
+      h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
     h('td', { class: 'why' }, c.why)),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
@@ -61,8 +61,8 @@ function spark(c) {
 let box;
 function editor(c) {
   if (box?.of !== c) box = Object.assign(h('div', {}, 'reading…'), { of: c });
-  const fill = (...inside) => kept(box, () => box.replaceChildren(...inside));
-  call('levels?column=' + encodeURIComponent(c.name)).then(found => fill(...panel(c, found).flat(9).filter(Boolean)), error => fill(note(error.message)));
+  const put = (...inside) => kept(box, () => fill(box, inside));
+  call('levels?column=' + encodeURIComponent(c.name)).then(found => put(panel(c, found)), error => put(note(error.message)));
   return box;
 }
 async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }
@@ -75,12 +75,12 @@ function panel(c, found) {
     regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
   };
   const values = (i, n = N(found.levels[i].number)) => found.range ? n + (i ? ' ranges of neighbours' : ' values in order') : !i ? n + ' values' : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${n} groups`;
-  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
+  return [h('div', { class: 'levels', ...region('Levels of ' + c.name) }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
         inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { onclick: group }, 'Make one group'))),
       c.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
-        h('form', { class: 'row', onsubmit: e => { e.preventDefault(); regroup('borders', { column: c.name, borders: $('borders').value }); } },
+        form(() => regroup('borders', { column: c.name, borders: $('borders').value }),
           h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
     ranges(c, found), options(c)];
 }
@@ -100,7 +100,7 @@ function ranges(c, found) {
     ordered ? field('rangeorder', 'Order', 'a value a line, the least first', h('textarea', { id: 'rangeorder', rows: 5 }, found.order.join('\n'))) : null,
     ordered || found.kind === 'dates' ? null : input('round', 'Round ends', 'outward, to multiples of'),
     input('most', 'Widest', (ordered ? 'in steps; ' : found.kind === 'dates' ? 'in days; ' : '') + 'wider is *'),
-    field('rangecost', 'Cost', 'of a range', h('select', { id: 'rangecost' }, [['width', 'its width'], ['values', 'values inside']].map(([value, text]) => h('option', { value, selected: now?.cost === value }, text)))),
+    field('rangecost', 'Cost', 'of a range', h('select', { id: 'rangecost' }, among([['width', 'its width'], ['values', 'values inside']], now?.cost))),
     input('show', 'Written', 'as {low} to {high}'),
     h('button', {}, now ? 'Change the ranges' : 'Show ranges'));
 }
@@ -120,13 +120,12 @@ function leaf(c, [label, rows, over], level, top, editable) {
   moved && editable && label !== null ? h('button', { class: 'link', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
 }
 function options(c) {
-  const set = (name, value) => change('ask', { further: { [name]: value } }), f = further();
-  const caps = (f.caps ?? []).filter(x => x.column !== c.name || x.value), cap = (f.caps ?? []).find(x => x.column === c.name && !x.value);
-  const weights = { ...f.weights };
+  const set = (name, value) => change('ask', { further: { [name]: value } }), all = name => further()[name] ?? [], mine = x => x.column === c.name && !x.value;
+  const cap = all('caps').find(mine);
   return h('div', { class: 'fields' },
-    h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'fixed', checked: (f.fixed ?? []).includes(c.name), onchange: e => set('fixed', e.target.checked ? [...(f.fixed ?? []), c.name] : f.fixed.filter(x => x !== c.name)) }), 'never changed'),
-    field('weight', 'Weight', 'cost of a cell, against 1', h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
-    field('cap', 'Cap', 'largest share of changed cells, in %', h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
+    tick({ id: 'fixed', checked: all('fixed').includes(c.name), onchange: e => set('fixed', e.target.checked ? [...all('fixed'), c.name] : all('fixed').filter(x => x !== c.name)) }, 'never changed'),
+    field('weight', 'Weight', 'cost of a cell, against 1', h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: further().weights?.[c.name] ?? 1, onchange: e => { const { [c.name]: _, ...rest } = further().weights ?? {}; set('weights', +e.target.value === 1 ? rest : { ...rest, [c.name]: e.target.value }); } })),
+    field('cap', 'Cap', 'largest share of changed cells, in %', h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: ({ target: { value } }) => set('caps', [...all('caps').filter(x => !mine(x)), ...value === '' ? [] : [{ column: c.name, share: String(+value / 100) }]]) })));
 }
 
 function release() {
@@ -140,7 +139,7 @@ function choice(id, label, small, options) {
   const now = String(further()[id] ?? '');
   const all = options.some(([value]) => String(value ?? '') === now) ? options : [...options, [now, now]];
   return field(id, label, small, h('select', { id, onchange: e => set(id, e.target.value === '' ? null : isNaN(e.target.value) ? e.target.value : +e.target.value) },
-    all.map(([value, text]) => h('option', { value: value ?? '', selected: String(value ?? '') === now }, text))));
+    among(all.map(([value, text]) => [String(value ?? ''), text]), now)));
 }
 function input(id, label, small, given = {}) {
   return field(id, label, small, h('input', { id, value: further()[id] ?? '', onchange: e => set(id, given.type === 'number' && e.target.value ? +e.target.value : e.target.value), ...given }));
@@ -208,7 +207,7 @@ function sweep() {
 function live() {
   for (const [id, make] of [['progress', progress], ['curve', sweep]]) {
     const at = $(id);
-    if (at && !at.contains(document.activeElement)) at.replaceChildren(...[make()].flat(9).filter(Boolean));
+    if (at && !at.contains(document.activeElement)) fill(at, make());
   }
 }
 screen('columns', 'Columns', columns);

@@ -20,8 +20,13 @@ export function h(tag, given = {}, ...inside) {
 }
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
 export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
-export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' });
+export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' });
+export const form = (go, ...inside) => h('form', { class: 'row', onsubmit: e => { e.preventDefault(); go(); } }, ...inside);
+export const tick = (given, ...inside) => h('label', { class: 'tick' }, h('input', { type: 'checkbox', ...given }), ...inside);
+export const among = (all, now) => all.map(([value, text]) => h('option', { value, selected: value === now }, text));
+export const fill = (at, ...inside) => at.replaceChildren(...inside.flat(9).filter(Boolean));
 export const field = (id, label, small, ...inside) => h('div', { class: 'field' }, h('label', { for: id }, label + ' ', h('small', {}, small)), ...inside);
+export const region = label => ({ tabindex: 0, role: 'region', 'aria-label': label });
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
 let token = sessionStorage.getItem('token');
@@ -66,18 +71,29 @@ function bar() {
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
-/** Rebuild, and leave the keyboard where it was. */
+/** Rebuild, and leave the keyboard, and what is marked, where they were. */
 export function kept(root, build) {
   const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
   build();
-  if (i >= 0 && document.activeElement !== at) (at.isConnected ? at : $(at.id) ?? [all()[i], ...all()].find(x => x?.isEqualNode(at)) ?? all()[i] ?? root).focus({ preventScroll: true });
+  if (i < 0 || document.activeElement === at) return;
+  let to = at.isConnected ? at : $(at.id) ?? [all()[i], ...all()].find(x => x?.isEqualNode(at)) ?? all()[i] ?? root;
+  if (/text|number/.test(at.type) && to.id === at.id && to.value === at.value) to.replaceWith(to = at);
+  to.focus({ preventScroll: true });
 }
+// a redraw waits for half a word and for a button held down: else the word or the click is lost
+const held = {};
+let late;
+for (const [what, begin, ...end] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel']])
+  for (const on of [begin, ...end]) addEventListener(on, () => { held[what] = on === begin; if (late) setTimeout(draw, 30); }, true);
 export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
 export function draw(fresh) {
   bar();
+  late = !fresh && (held.word || held.hand);
+  if (late) return SCREENS[here()].live?.();
+  held.word = false;
   const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop;
   document.title = (S.state.open ? name : 'Open a table') + ' – incrowd desk';
-  kept(main, () => main.replaceChildren(...[error(), S.state.open ? make() : S.opening()].flat(9).filter(Boolean)));
+  kept(main, () => fill(main, error(), S.state.open ? make() : S.opening()));
   main.scrollTop = fresh ? 0 : top;
   if (fresh) main.focus({ preventScroll: true });
 }
@@ -140,7 +156,7 @@ export async function opened() {
 }
 function notIn(message) {
   $('main').replaceChildren(h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
-    h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } } },
+    form(async () => { try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } },
       h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
 }
 function theme(name) { document.documentElement.dataset.theme = name; localStorage.setItem('theme', name); }

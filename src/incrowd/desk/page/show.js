@@ -1,16 +1,17 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, begin, call, change, draw, figures, h, h1, h2, inline, lead, needs, note, num, rowhead, say, screen, small, soft, stale, start, tr } from '/desk.js';
+import { $, N, P, S, among, begin, call, change, draw, figures, form, h, h1, h2, hidden, inline, lead, needs, note, num, region, rowhead, say, screen, small, soft, stale, start, tick, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const made = () => S.state.job?.changed != null;
 const table = (caption, heads, body) => h('table', {}, h('caption', { class: 'hidden' }, caption), h('thead', {}, tr(heads.map((x, i) => h('th', { scope: 'col', class: i ? 'num' : null }, x)))), h('tbody', {}, body));
+const marked = (id, at) => Object.assign(at, { id });
 const card = (title, ...inside) => h('section', { class: 'card', 'aria-label': title }, h2(title), ...inside);
 
 const SIZE = 50, look = { start: 0, changed: '', class: '', column: '', value: '' };
 function rows() {
   if (!made()) return needs();
-  const box = h('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Rows' }), where = h('span', { class: 'num', role: 'status', id: 'where' });
+  const box = h('div', { class: 'scroll tall', ...region('Rows') }), where = h('span', { class: 'num', role: 'status', id: 'where' });
   const show = async () => {
     const asked = Object.entries(look).filter(([, v]) => v !== '' && v != null);
     let d;
@@ -24,15 +25,16 @@ function rows() {
     box.scrollTop = 0;
   };
   const set = what => { Object.assign(look, { start: 0 }, what); const c = $('only'); if (c) c.hidden = look.class === ''; show(); };
+  const pick = (id, all) => h('select', { id, onchange: e => set({ [id]: e.target.value }) }, among(all, look[id]));
   const turn = by => { look.start = Math.max(0, look.start + by * SIZE); show(); };
   const names = Object.entries(S.state.ask.roles).filter(([, r]) => r !== 'id' && r !== 'person').map(([n]) => n);
   const known = Object.keys(S.state.job.by_column);
   show();
   return [stale(), h1('Before and after'), lead('A changed cell shows what it was → what it is. These pages show the original: they are only for you.'),
-    inline(h('button', { onclick: () => turn(-1) }, 'Back'), h('button', { id: 'next', onclick: () => turn(1) }, 'Next'),
+    inline(h('button', { onclick: () => turn(-1) }, 'Back'), h('button', { onclick: () => turn(1) }, 'Next'),
       h('label', {}, 'from row ', h('input', { type: 'number', min: 1, max: S.table.rows, id: 'from', onchange: e => { look.start = Math.max(0, e.target.value - 1); show(); } })), where),
-    inline(h('label', {}, 'show ', h('select', { id: 'changed', onchange: e => set({ changed: e.target.value }) }, [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])].map(([v, t]) => h('option', { value: v, selected: v === look.changed }, t)))),
-      h('label', {}, 'where ', h('select', { id: 'column', onchange: e => set({ column: e.target.value }) }, [['', 'any column'], ...names.map(n => [n, n])].map(([v, t]) => h('option', { value: v, selected: v === look.column }, t)))),
+    inline(h('label', {}, 'show ', pick('changed', [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])])),
+      h('label', {}, 'where ', pick('column', [['', 'any column'], ...names.map(n => [n, n])])),
       h('label', {}, 'was ', h('input', { id: 'value', value: look.value, onchange: e => set({ value: e.target.value }) })),
       h('button', { id: 'only', hidden: look.class === '', onclick: () => { set({ class: '' }); box.focus(); } }, 'All classes')),
     h('div', { class: 'card' }, box)];
@@ -40,7 +42,7 @@ function rows() {
 const missing = v => v ?? h('span', { class: 'soft' }, '(missing)');
 function cell(before, after) {
   if (before === after) return h('td', {}, missing(before));
-  return h('td', { class: 'changed' }, h('span', { class: 'hidden' }, 'was '), h('s', {}, missing(before)), h('span', { 'aria-hidden': 'true' }, ' → '), h('span', { class: 'hidden' }, ' is '), h('b', {}, after));
+  return h('td', { class: 'changed' }, hidden('was '), h('s', {}, missing(before)), h('span', { 'aria-hidden': 'true' }, ' → '), hidden(' is '), h('b', {}, after));
 }
 
 const signed = x => Math.abs(x) < .005 ? '0.00' : (x > 0 ? '+' : '−') + Math.abs(x).toFixed(2);
@@ -57,7 +59,7 @@ function use() {
     study(), Object.entries(f.bars).map(([name, bars]) => card(name, distribution(bars))))];
 }
 function population() {
-  return h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); S.figures = null; await change('population', { path: $('people').value }); } },
+  return form(() => { S.figures = null; change('population', { path: $('people').value }); },
     h('label', { for: 'people' }, 'Population ', h('span', { class: 'soft small' }, 'a table of everybody, for the journalist’s risk')), h('input', { id: 'people', value: S.state.population ?? '', placeholder: 'path of a table' }), h('button', {}, 'Compare'));
 }
 const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
@@ -66,15 +68,15 @@ function attacks() {
   const button = h('button', { id: 'attack', onclick: () => start('attack') }, 'Attack the release');
   const body = !work ? button : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), button]
     : [table('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
-  return h('section', { class: 'card', id: 'attacks', 'aria-label': 'Attacks' }, h2('Attacks'), head, body);
+  return marked('attacks', card('Attacks', head, body));
 }
 const rate = x => x == null ? '–' : P(Math.max(0, x));
 function study() {
   const work = S.state.study, names = S.state.analyses, shown = v => typeof v === 'number' ? N(v) : v ?? '–';
-  return h('section', { class: 'card', id: 'study', 'aria-label': 'Your own analysis' }, h2('Your own analysis'),
+  return marked('study', card('Your own analysis',
     names.length ? names.map((n, i) => h('button', { onclick: () => start('study', { number: i }) }, 'Run ' + n)) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask for it.'),
     !work ? null : work.state === 'running' ? running(work) : work.state === 'failed' ? note(work.error)
-      : table('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a))))));
+      : table('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a)))))));
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
 
@@ -84,8 +86,8 @@ function compare() {
     note('Publish one of them at most: somebody who has two releases of the same people can intersect them.'),
     inline(h('button', { class: 'main', id: 'keep', disabled: !made(), onclick: () => change('keep') }, 'Keep the present release')),
     h('div', { class: 'card' }, kept.length ? table('Scenarios', heads, kept.map((s, i) => tr(rowhead(s.name), num(P(s.cells ? s.changed / s.cells : 0)), num(N(s.cost)), num(N(s.bound)), num(P(s.gap)), num(N(s.classes)), num(N(s.smallest)),
-      num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { onclick: () => change(what, { number: i }) }, text, h('span', { class: 'hidden' }, ` (scenario ${i + 1})`))))))) : soft('None is kept yet.')),
-    h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); if (await change('save', { folder: $('savefolder').value })) say('Saved'), $('saved').textContent = 'saved as ' + S.state.saved; } },
+      num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { onclick: () => change(what, { number: i }) }, text, hidden(` (scenario ${i + 1})`))))))) : soft('None is kept yet.')),
+    form(async () => { if (await change('save', { folder: $('savefolder').value })) say('Saved'), $('saved').textContent = 'saved as ' + S.state.saved; },
       h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no row of the table'))];
 }
 
@@ -97,12 +99,12 @@ function publish() {
     (state.job?.warnings ?? []).map(w => note(w + '.')),
     h('div', { class: 'two' }, h('section', { class: 'card ask', 'aria-label': 'Files' }, h2('Files'),
       h('div', {}, h('label', { for: 'folder' }, 'Folder ', h('small', {}, 'it is made if it is not there')), h('input', { id: 'folder', size: 40, value: state.folder, onchange: place })),
-      h('div', { class: 'outputs' }, Object.entries(outputs).map(([id, o]) => h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'out-' + id, checked: state.names.includes(id), disabled: id === 'release', onchange: place }), h('b', {}, o.name), h('small', { class: 'grow' }, o.what), h('span', { class: o.public ? 'badge good' : 'badge warn' }, o.public ? 'may leave the house' : 'private')))),
-      h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'replace' }), 'replace files that are there'),
-      state.published.length ? h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'another' }), 'I know that another release of these people was published') : null,
+      h('div', { class: 'outputs' }, Object.entries(outputs).map(([id, o]) => tick({ id: 'out-' + id, checked: state.names.includes(id), disabled: id === 'release', onchange: place }, h('b', {}, o.name), h('small', { class: 'grow' }, o.what), h('span', { class: o.public ? 'badge good' : 'badge warn' }, o.public ? 'may leave the house' : 'private')))),
+      tick({ id: 'replace' }, 'replace files that are there'),
+      state.published.length ? tick({ id: 'another' }, 'I know that another release of these people was published') : null,
       inline(h('button', { class: 'main', id: 'publish', disabled: !made() || state.stale || !state.folder, onclick: go }, 'Write the files'), !made() ? h('span', { class: 'badge warn' }, 'no release yet') : !state.folder ? h('span', { class: 'soft small' }, 'name a folder first') : null),
       h('p', { id: 'written', role: 'status' }, S.written ? 'Written: ' + S.written.join(', ') : '')),
-    h('section', { class: 'card', 'aria-label': 'policy.toml' }, h2('policy.toml'), h('pre', { tabindex: 0, role: 'region', 'aria-label': 'The policy file' }, state.policy)))];
+    card('policy.toml', h('pre', region('The policy file'), state.policy)))];
 }
 screen('table', 'Table', rows);
 screen('use', 'Risk and use', use, live);

@@ -312,10 +312,9 @@ def affordable(problem: Problem, patterns: Patterns, below: float, context: Cont
     """
     if patterns.cost.max(initial=0) < DEAR * max(int(np.gcd.reduce(patterns.cost)), 1):
         return patterns
-    known = [below]
-    if has_dear_columns(problem.instance):
-        known.append(dearest_first(problem, context.stop.now).cost)
-    return patterns.where(patterns.cost * max(problem.smallest_class, 1) <= min(known))
+    if below == np.inf and has_dear_columns(problem.instance):
+        below = dearest_first(problem, context.stop.now).cost
+    return patterns.where(patterns.cost * max(problem.smallest_class, 1) <= below)
 
 
 def unproven(finished: bool, context: Context) -> str:

@@ -14,8 +14,8 @@ from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.regions import regions_of
 from incrowd.solvers.sensitive.assignment import new_state, shortfall
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, annealed, dear
-from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, annealed, dear
+from incrowd.solvers.sensitive.journal import new_search
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
 
@@ -24,22 +24,12 @@ SLICES = 40  # at least, of the moves for one table
 
 
 @lean_kernel
-def anneal_slice(
-    span: Any,
-    heats: Any,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-    active: Any,
-    halt: Any,
-) -> int:
+def anneal_slice(heats: Any, span: Any, active: Any, search: Any, halt: Any) -> int:
     """Run the moves of a span (first, last + 1, of how many); return the change of cost.
 
     ``active``: the copies that a share of the moves starts at; ``halt``: the word that ends them.
     """
+    state, c, rng = search.state, search.c, search.rng
     copies = state.pattern.size
     change = 0
     first, last, total = span
@@ -48,14 +38,14 @@ def anneal_slice(
     for number in range(first, last):
         if halted(halt):
             break
-        if active.size and draw(rng) < mix.focus:
+        if active.size and draw(rng) < search.mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = below(rng, copies)
         if c.cost[state.pattern[i]] == 0:
             continue
         heat = hot * np.exp(ratio * number / total)
-        delta = one_move(i, number, heat, mix, state, pad, rules, c, rng)
+        delta = one_move(i, number, heat, search)
         if delta != NONE:
             change += delta
     return change
@@ -137,7 +127,6 @@ class LawfulAnnealing:
         ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
         c, rules, pattern = lists.c, lists.rules, lists.pattern
-        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
@@ -146,23 +135,22 @@ class LawfulAnnealing:
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
         mix = self.mix(cell, float(c.cost[root]), least)
+        search = new_search(mix, c, lenient, places, pattern, rng)
+        state = search.state
         cost, best_pattern = total_cost(state, c), pattern.copy()
         best = cost if shortfall(state, lenient) == 0 else FAR
         lists = lists._replace(rules=lenient)
         regions = LawfulRegions(lists, seed, threads) if regions_of(copies) else None
 
-        def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> int:
-            c, rules, halt = lists.c, lists.rules, lists.halt
-            return anneal_slice(span, (hot, cold), mix, state, pad, rules, c, rng, active, halt)
-
+        spend = partial(anneal_slice, (hot, cold))
         for first, last in slices(total, pace, EPOCHS if regions else 0):
             span = first, last, total
             if regions is not None:
-                regions.run(span, partial(annealed, spend, places, cell, stop))
+                regions.run(span, partial(annealed, spend, mix, places, cell, stop))
                 state = new_state(c, rules, places, regions.pattern)
                 cost = total_cost(state, c)
             else:
-                cost += spend(span, dear(lists, state, cell), state, pad, lists, rng)
+                cost += spend(span, dear(lists, state, cell), search, lists.halt)
             if cost < best and shortfall(state, lenient) == 0:
                 best = cost
                 best_pattern[:] = state.pattern

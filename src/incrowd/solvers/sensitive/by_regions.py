@@ -18,8 +18,8 @@ from incrowd.kernels.halt import NEVER
 from incrowd.run.threads import together, within_room
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import SLICE, Cutter, Region, dealt, regions_of
-from incrowd.solvers.sensitive.assignment import LawfulState, Rules, new_state
-from incrowd.solvers.sensitive.journal import Pad, new_pad
+from incrowd.solvers.sensitive.assignment import LawfulState, Rules
+from incrowd.solvers.sensitive.journal import Search, new_search
 
 EPOCHS = 25  # how often regions are cut anew
 NEAR = 50  # smallest classes that a pattern which makes rows neighbours may hold
@@ -42,8 +42,8 @@ class Lists(NamedTuple):
 
 Anneal = Callable[[Lists, Iterable[Span], NDArray[np.uint64]], NDArray[np.integer]]
 """Spends the moves of spans (first, last + 1, of how many) on a table; returns its assignment."""
-Spend = Callable[[Span, NDArray[np.intp], LawfulState, Pad, Lists, NDArray[np.uint64]], Any]
-"""Spends the moves of one span, many of them on some copies, and changes the assignment."""
+Spend = Callable[[Span, NDArray[np.intp], Search, NDArray[np.int64]], Any]
+"""Spends the moves of one span, many of them on some copies, until a word ends them."""
 
 
 def dear(lists: Lists, state: LawfulState, cell: float) -> NDArray[np.intp]:
@@ -54,6 +54,7 @@ def dear(lists: Lists, state: LawfulState, cell: float) -> NDArray[np.intp]:
 
 def annealed(
     spend: Spend,
+    mix: Any,
     places: int,
     cell: float,
     stop: Callable[[], bool],
@@ -62,13 +63,12 @@ def annealed(
     rng: NDArray[np.uint64],
 ) -> NDArray[np.int32]:
     """Spend the moves of spans on a table or a region; return its assignment."""
-    state = new_state(lists.c, lists.rules, places, lists.pattern)
-    pad = new_pad(lists.c, lists.rules, places)
+    search = new_search(mix, lists.c, lists.rules, places, lists.pattern, rng)
     for span in spans:
-        spend(span, dear(lists, state, cell), state, pad, lists, rng)
+        spend(span, dear(lists, search.state, cell), search, lists.halt)
         if stop():
             break
-    return state.pattern
+    return search.state.pattern
 
 
 def rules_in(region: Region, rules: Rules) -> Rules:

@@ -1,4 +1,4 @@
-"""The journal of a compound move, and the scratch that moves share."""
+"""What moves work on: the assignment, their scratch, and the journal of a compound move."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.assignment import Rules, broken_after, link, unlink
+from incrowd.solvers.sensitive.assignment import (
+    LawfulState,
+    Rules,
+    broken_after,
+    link,
+    new_state,
+    unlink,
+)
 
 TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER, CHAIN, OWED = range(8)
 LONGEST_MEMBERS = 64
@@ -34,11 +41,15 @@ class Pad(NamedTuple):
     sum: NDArray[np.int64]
 
 
+def most_found(least: int) -> int:
+    """Return how many copies a move may choose from, where so many rows are the smallest class."""
+    return max(300, 6 * least)
+
+
 def new_pad(c: Candidates, rules: Rules, places: int) -> Pad:
     """Allocate scratch for a table with so many places in a histogram."""
     patterns, copies = len(c.cost), len(c.row_of)
-    least = int(rules.least[0])
-    found = max(300, 6 * least)
+    found = most_found(int(rules.least[0]))
     journal = 8 * (found + copies) + 64
     return Pad(
         np.zeros(8, np.int64),
@@ -55,6 +66,35 @@ def new_pad(c: Candidates, rules: Rules, places: int) -> Pad:
     )
 
 
+class Search(NamedTuple):
+    """What the moves of one table or region work on.
+
+    mix: what they need to know, a ``Mix`` or a ``SoftMix``.  state: the assignment, which they
+    change.  pad: their scratch.  rules: what classes obey.  c: which patterns each row may have.
+    rng: uint64 (1,), where random numbers come from.
+    """
+
+    mix: Any
+    state: LawfulState
+    pad: Pad
+    rules: Rules
+    c: Candidates
+    rng: NDArray[np.uint64]
+
+
+def new_search(
+    mix: Any,
+    c: Candidates,
+    rules: Rules,
+    places: int,
+    pattern: NDArray[np.int64],
+    rng: NDArray[np.uint64],
+) -> Search:
+    """Begin at an assignment (int64, copies → patterns), with so many places in a histogram."""
+    pad = new_pad(c, rules, places)
+    return Search(mix, new_state(c, rules, places, pattern), pad, rules, c, rng)
+
+
 @inner_kernel
 def touch(q: int, pad: Any) -> None:
     """Remember that q has lost a copy."""
@@ -65,8 +105,9 @@ def touch(q: int, pad: Any) -> None:
 
 
 @inner_kernel
-def step(i: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
+def step(i: int, p: int, search: Any) -> None:
     """Move copy i to p and note it in the journal."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     q = state.pattern[i]
     pad.moved[pad.n[JOURNAL]] = i
     pad.origin[pad.n[JOURNAL]] = q
@@ -78,8 +119,9 @@ def step(i: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
 
 
 @inner_kernel
-def undo(mark: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
+def undo(mark: int, search: Any) -> None:
     """Undo the journal down to this length."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     for z in range(pad.n[JOURNAL] - 1, mark - 1, -1):
         i = pad.moved[z]
         pad.n[DELTA] += c.cost[pad.origin[z]] - c.cost[state.pattern[i]]
@@ -89,8 +131,9 @@ def undo(mark: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
 
 
 @inner_kernel
-def worth_of(p: int, r: int, state: Any, pad: Any, rules: Any) -> int:
+def worth_of(p: int, r: int, search: Any) -> int:
     """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
+    state, pad, rules = search.state, search.pad, search.rules
     f = rules.profile[r]
     if pad.known[f] != pad.n[TICK]:
         pad.known[f] = pad.n[TICK]

@@ -55,14 +55,15 @@ class Mix(NamedTuple):
 
 
 @inner_kernel
-def list_others(p: int, besides: int, most: int, state: Any, pad: Any, c: Any, rng: Any) -> None:
+def list_others(p: int, besides: int, most: int, search: Any) -> None:
     """Collect copies below p that sit elsewhere, from a random place on, at most ``most``."""
+    state, pad, c = search.state, search.pad, search.c
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
     pad.n[FOUND] = 0
     if length == 0:
         return
-    at = below(rng, length)
+    at = below(search.rng, length)
     for _ in range(length):
         r = c.rows[begin + at]
         at += 1
@@ -77,23 +78,13 @@ def list_others(p: int, besides: int, most: int, state: Any, pad: Any, c: Any, r
 
 
 @inner_kernel
-def mend(
-    p: int,
-    doomed: int,
-    source: int,
-    breaks: int,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-) -> bool:
+def mend(p: int, doomed: int, source: int, breaks: int, search: Any) -> bool:
     """Add found copies to p until it is lawful: cheap ones that mend much.
 
     Copies of ``doomed`` and ``source`` may leave although that breaks their class, and so may those
     of ``breaks`` other classes, at a penalty; from any further class only copies that it can spare.
     """
+    mix, state, pad, rules, c, rng = search
     now = broken(p, state, rules)
     steps = 0
     most = MOST_STEPS + 2 * rules.least[0]
@@ -112,7 +103,7 @@ def mend(
             if q == p:
                 continue
             r = c.row_of[j]
-            after = worth_of(p, r, state, pad, rules)
+            after = worth_of(p, r, search)
             if after >= now:
                 continue
             score = c.cost[q] - c.cost[p] + mix.unit * (2.0 * (now - after) / now + 0.5 * draw(rng))
@@ -133,20 +124,19 @@ def mend(
             return False
         if best_tight:
             breaks -= 1
-        now = worth_of(p, c.row_of[best_j], state, pad, rules)
-        step(best_j, p, state, pad, rules, c)
+        now = worth_of(p, c.row_of[best_j], search)
+        step(best_j, p, search)
     return True
 
 
 @inner_kernel
-def take_gainers(
-    p: int, doomed: int, source: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> None:
+def take_gainers(p: int, doomed: int, source: int, search: Any) -> None:
     """Pull every found copy that pays more elsewhere, as far as the classes stay lawful."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     n = pad.n[FOUND]
     if n == 0:
         return
-    at = below(rng, n)
+    at = below(search.rng, n)
     pad.n[TICK] += 1
     for _ in range(n):
         j = pad.found[at]
@@ -157,17 +147,18 @@ def take_gainers(
         if q == p or c.cost[q] <= c.cost[p]:
             continue
         r = c.row_of[j]
-        if worth_of(p, r, state, pad, rules) > 0:
+        if worth_of(p, r, search) > 0:
             continue
         if q != doomed and q != source and broken_after(q, r, -1, state, rules) > 0:
             continue
-        step(j, p, state, pad, rules, c)
+        step(j, p, search)
         pad.n[TICK] += 1
 
 
 @inner_kernel
-def all_lawful(p: int, state: Any, pad: Any, rules: Any) -> bool:
+def all_lawful(p: int, search: Any) -> bool:
     """Whether p and every class that lost a copy is lawful."""
+    state, pad, rules = search.state, search.pad, search.rules
     if broken(p, state, rules) > 0:
         return False
     for z in range(pad.n[TOUCHED]):
@@ -178,24 +169,23 @@ def all_lawful(p: int, state: Any, pad: Any, rules: Any) -> bool:
 
 
 @inner_kernel
-def settled(
-    p: int, heat: float, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
+def settled(p: int, heat: float, search: Any) -> bool:
     """Settle the classes that a move to p has broken; return whether all are lawful then."""
-    limit = 8.0 * heat + 3.0 * mix.unit
-    if not settle_sources(limit, mix, state, pad, rules, c, rng):
+    limit = 8.0 * heat + 3.0 * search.mix.unit
+    if not settle_sources(limit, search):
         return False
-    return all_lawful(p, state, pad, rules)
+    return all_lawful(p, search)
 
 
 @inner_kernel
-def relocate(i: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
+def relocate(i: int, search: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     q = state.pattern[i]
     r = c.row_of[i]
     if q == rules.exempt[0] or broken_after(q, r, -1, state, rules) > 0:
         return NONE
-    limit = c.cost[q] if draw(rng) < 0.2 else c.cost[q] - 1
+    limit = c.cost[q] if draw(search.rng) < 0.2 else c.cost[q] - 1
     p = cheapest_open(r, q, limit, state, pad.dying, rules, c)
     if p < 0:
         return NONE
@@ -205,52 +195,34 @@ def relocate(i: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
 
 
 @inner_kernel
-def shift(
-    i: int,
-    choices: int,
-    heat: float,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-) -> bool:
+def shift(i: int, choices: int, heat: float, search: Any) -> bool:
     """Move i to an open pattern that can take it, and settle the class it leaves."""
+    state, rules, c = search.state, search.rules, search.c
     q = state.pattern[i]
     r = c.row_of[i]
     p = -1
     for _ in range(6):
-        x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+        x = c.row_patterns[c.row_offset[r] + below(search.rng, choices)]
         if x != q and state.size[x] > 0 and broken_after(x, r, 1, state, rules) == 0:
             p = x
             break
     if p < 0:
         return False
-    step(i, p, state, pad, rules, c)
-    return settled(p, heat, mix, state, pad, rules, c, rng)
+    step(i, p, search)
+    return settled(p, heat, search)
 
 
 @inner_kernel
-def pull(
-    i: int,
-    choices: int,
-    heat: float,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-) -> bool:
+def pull(i: int, choices: int, heat: float, search: Any) -> bool:
     """Open or widen a pattern for i: mend it, take gainers, settle the classes this breaks."""
+    mix, state, pad, c, rng = search.mix, search.state, search.pad, search.c, search.rng
     q = state.pattern[i]
     r = c.row_of[i]
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or state.tally[0] < OPENED:
         return False
-    step(i, p, state, pad, rules, c)
-    list_others(p, i, pad.found.size, state, pad, c, rng)
+    step(i, p, search)
+    list_others(p, i, pad.found.size, search)
     doomed = -1
     if pad.n[FOUND] > 0 and draw(rng) < mix.breaking:
         doomed = state.pattern[pad.found[below(rng, pad.n[FOUND])]]
@@ -258,26 +230,17 @@ def pull(
             doomed = -1
     source = q if state.size[q] <= mix.largest else -1  # a large class must stay lawful throughout
     breaks = below(rng, mix.breaks + 1)
-    if not mend(p, doomed, source, breaks, mix, state, pad, rules, c, rng):
+    if not mend(p, doomed, source, breaks, search):
         return False
-    take_gainers(p, doomed, source, state, pad, rules, c, rng)
-    return settled(p, heat, mix, state, pad, rules, c, rng)
+    take_gainers(p, doomed, source, search)
+    return settled(p, heat, search)
 
 
 @lean_kernel
-def one_move(
-    i: int,
-    number: int,
-    heat: float,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-) -> int:
+def one_move(i: int, number: int, heat: float, search: Any) -> int:
     """Try a move from copy i; return the change of cost or ``NONE``."""
-    delta = relocate(i, state, pad, rules, c, rng)
+    mix, state, pad, rules, c, rng = search
+    delta = relocate(i, search)
     if delta != NONE:
         return delta
     q = state.pattern[i]
@@ -293,10 +256,10 @@ def one_move(
     begin_move(number, pad)
     owed = shortfall(state, rules)
     if draw(rng) < mix.shifts:
-        done = shift(i, choices, heat, mix, state, pad, rules, c, rng)
+        done = shift(i, choices, heat, search)
     else:
-        done = pull(i, choices, heat, mix, state, pad, rules, c, rng)
+        done = pull(i, choices, heat, search)
     if not done or -pad.n[DELTA] - mix.charge * (shortfall(state, rules) - owed) / ROW < threshold:
-        undo(0, state, pad, rules, c)
+        undo(0, search)
         return NONE
     return pad.n[DELTA]

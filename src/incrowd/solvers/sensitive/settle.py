@@ -26,12 +26,13 @@ FAR = 1 << 60
 
 
 @inner_kernel
-def refill(q: int, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
+def refill(q: int, search: Any) -> bool:
     """Mend a broken class by copies of other classes.
 
     A copy that its class cannot spare breaks that class, which has its turn later: so a chain of
     classes each pass on a copy, until one has a copy to spare.
     """
+    mix, state, pad, rules, c, rng = search
     now = broken(q, state, rules)
     begin = c.offset[q]
     length = c.offset[q + 1] - begin
@@ -51,7 +52,7 @@ def refill(q: int, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any)
             if y >= length:
                 y -= length
             r = c.rows[begin + y]
-            after = worth_of(q, r, state, pad, rules)
+            after = worth_of(q, r, search)
             if after >= now:
                 continue
             for j in range(c.first_copy[r], c.first_copy[r + 1]):
@@ -79,14 +80,15 @@ def refill(q: int, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any)
         if best_tight:
             pad.n[CHAIN] += 1
             chained = pad.n[CHAIN] < LONGEST_CHAIN
-        now = worth_of(q, c.row_of[best_j], state, pad, rules)
-        step(best_j, q, state, pad, rules, c)
+        now = worth_of(q, c.row_of[best_j], search)
+        step(best_j, q, search)
     return True
 
 
 @inner_kernel
-def dissolve(q: int, state: Any, pad: Any, rules: Any, c: Any) -> bool:
+def dissolve(q: int, search: Any) -> bool:
     """Send every copy of q to its cheapest open pattern that can take it."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     pad.dying[q] = True
     whole = True
     far = c.cost[c.cost.size - 1]
@@ -96,7 +98,7 @@ def dissolve(q: int, state: Any, pad: Any, rules: Any, c: Any) -> bool:
         if b < 0:
             whole = False
             break
-        step(j, b, state, pad, rules, c)
+        step(j, b, search)
     pad.dying[q] = False
     return whole
 
@@ -127,8 +129,9 @@ def holds_class(p: int, q: int, state: Any, c: Any) -> bool:
 
 
 @inner_kernel
-def lawful_together(p: int, q: int, state: Any, pad: Any, rules: Any) -> bool:
+def lawful_together(p: int, q: int, search: Any) -> bool:
     """Whether the classes of p and q are lawful as one."""
+    state, pad, rules = search.state, search.pad, search.rules
     a = state.hist[state.slot[p]]
     b = state.hist[state.slot[q]]
     for v in range(a.size):
@@ -137,8 +140,9 @@ def lawful_together(p: int, q: int, state: Any, pad: Any, rules: Any) -> bool:
 
 
 @inner_kernel
-def host_of(q: int, state: Any, pad: Any, rules: Any, c: Any) -> int:
+def host_of(q: int, search: Any) -> int:
     """Return the cheapest open pattern that can take the whole class of q, or −1."""
+    state, pad, c = search.state, search.pad, search.c
     first = c.row_of[state.head[q]]
     tried = 0
     for x in range(c.row_offset[first], c.row_offset[first + 1]):
@@ -148,7 +152,7 @@ def host_of(q: int, state: Any, pad: Any, rules: Any, c: Any) -> int:
         if not holds_class(p, q, state, c):
             continue
         tried += 1
-        if lawful_together(p, q, state, pad, rules):
+        if lawful_together(p, q, search):
             return p
         if tried >= MOST_TARGETS:
             break
@@ -156,8 +160,9 @@ def host_of(q: int, state: Any, pad: Any, rules: Any, c: Any) -> int:
 
 
 @inner_kernel
-def list_rows(q: int, n: int, state: Any, pad: Any, c: Any) -> int:
+def list_rows(q: int, n: int, search: Any) -> int:
     """Append the rows of q to ``pad.member``; return how many there are, −1 for too many."""
+    state, pad, c = search.state, search.pad, search.c
     j = state.head[q]
     while j >= 0:
         if n >= pad.member.size:
@@ -169,8 +174,9 @@ def list_rows(q: int, n: int, state: Any, pad: Any, c: Any) -> int:
 
 
 @inner_kernel
-def partner_of(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> Any:
+def partner_of(q: int, at: int, search: Any) -> Any:
     """Find a broken class that makes a lawful one with q; return (class, pattern, extra cost)."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     best = FAR
     best_s = -1
     best_p = -1
@@ -178,11 +184,11 @@ def partner_of(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> Any
         s = pad.touched[z]
         if s == q or state.size[s] == 0 or broken(s, state, rules) == 0:
             continue
-        if not lawful_together(q, s, state, pad, rules):
+        if not lawful_together(q, s, search):
             continue
-        n = list_rows(q, 0, state, pad, c)
+        n = list_rows(q, 0, search)
         if n >= 0:
-            n = list_rows(s, n, state, pad, c)
+            n = list_rows(s, n, search)
         if n < 0:
             continue
         p = find_join(pad.member, n, c.codes, c.tables, c.table_key, c.table_pattern)
@@ -195,43 +201,43 @@ def partner_of(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> Any
 
 
 @inner_kernel
-def pour(q: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
+def pour(q: int, p: int, search: Any) -> None:
     """Move the whole class of q to p."""
-    while state.head[q] >= 0:
-        step(state.head[q], p, state, pad, rules, c)
+    while search.state.head[q] >= 0:
+        step(search.state.head[q], p, search)
 
 
 @inner_kernel
-def scatter(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> bool:
+def scatter(q: int, at: int, search: Any) -> bool:
     """Close q in the cheapest of three ways: copy by copy, as a whole, with another broken class.
 
     ``at``: number of touched classes that have had their turn.
     """
-    host = host_of(q, state, pad, rules, c)
+    state, pad, c = search.state, search.pad, search.c
+    host = host_of(q, search)
     cost = FAR if host < 0 else state.size[q] * (c.cost[host] - c.cost[q])
-    other, join, extra = partner_of(q, at, state, pad, rules, c)
+    other, join, extra = partner_of(q, at, search)
     mark = pad.n[JOURNAL]
     before = pad.n[DELTA]
-    if dissolve(q, state, pad, rules, c) and pad.n[DELTA] - before <= min(cost, extra):
+    if dissolve(q, search) and pad.n[DELTA] - before <= min(cost, extra):
         return True
     if host < 0 and other < 0:
         return False
-    undo(mark, state, pad, rules, c)
+    undo(mark, search)
     if cost <= extra:
-        pour(q, host, state, pad, rules, c)
+        pour(q, host, search)
         return True
     if join != q:
-        pour(q, join, state, pad, rules, c)
+        pour(q, join, search)
     if join != other:
-        pour(other, join, state, pad, rules, c)
+        pour(other, join, search)
     return True
 
 
 @lean_kernel
-def settle_sources(
-    limit: float, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
+def settle_sources(limit: float, search: Any) -> bool:
     """Refill or close the classes that the move has broken."""
+    state, pad, rules = search.state, search.pad, search.rules
     at = 0
     while at < pad.n[TOUCHED]:
         q = pad.touched[at]
@@ -241,10 +247,10 @@ def settle_sources(
         if pad.n[DELTA] > limit or at > 64:
             return False
         mark = pad.n[JOURNAL]
-        if draw(rng) < 0.5:
-            if refill(q, mix, state, pad, rules, c, rng):
+        if draw(search.rng) < 0.5:
+            if refill(q, search):
                 continue
-            undo(mark, state, pad, rules, c)
-        if state.size[q] > mix.largest or not scatter(q, at, state, pad, rules, c):
+            undo(mark, search)
+        if state.size[q] > search.mix.largest or not scatter(q, at, search):
             return False
     return True

@@ -66,11 +66,12 @@ def owed_after(p: int, r: int, change: int, state: Any, rules: Any) -> int:
 
 
 @inner_kernel
-def move_copy(i: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
+def move_copy(i: int, p: int, search: Any) -> None:
     """Move copy i to p, note it in the journal, and what it changes in violations."""
+    state, pad, rules = search.state, search.pad, search.rules
     q = state.pattern[i]
     before = owed(p, state, rules) + owed(q, state, rules)
-    step(i, p, state, pad, rules, c)
+    step(i, p, search)
     pad.n[OWED] += owed(p, state, rules) + owed(q, state, rules) - before
 
 
@@ -81,25 +82,16 @@ def energy(penalty: float, pad: Any) -> float:
 
 
 @inner_kernel
-def undo_to(mark: int, owed_then: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
+def undo_to(mark: int, owed_then: int, search: Any) -> None:
     """Undo the journal down to a length, and the violations with it."""
-    undo(mark, state, pad, rules, c)
-    pad.n[OWED] = owed_then
+    undo(mark, search)
+    search.pad.n[OWED] = owed_then
 
 
 @inner_kernel
-def best_home(
-    i: int,
-    besides: int,
-    most: int,
-    penalty: float,
-    state: Any,
-    pad: Any,
-    rules: Any,
-    c: Any,
-    rng: Any,
-) -> Any:
+def best_home(i: int, besides: int, most: int, penalty: float, search: Any) -> Any:
     """Return (open pattern, energy of joining it) for copy i: the best of ``most`` met."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     r = c.row_of[i]
     begin = c.row_offset[r]
     length = c.row_offset[r + 1] - begin
@@ -107,7 +99,7 @@ def best_home(
     best_p = -1
     if length == 0:
         return best_p, best
-    at = below(rng, length)
+    at = below(search.rng, length)
     met = 0
     for _ in range(length):
         p = c.row_patterns[begin + at]
@@ -128,15 +120,14 @@ def best_home(
 
 
 @inner_kernel
-def relocate_soft(
-    i: int, threshold: float, penalty: float, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> int:
+def relocate_soft(i: int, threshold: float, penalty: float, search: Any) -> int:
     """Move one copy; let the class it joins pass on another, and so on, up to three times."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     q = state.pattern[i]
-    p, _ = best_home(i, q, 1 + below(rng, 4), penalty, state, pad, rules, c, rng)
+    p, _ = best_home(i, q, 1 + below(search.rng, 4), penalty, search)
     if p < 0:
         return False
-    move_copy(i, p, state, pad, rules, c)
+    move_copy(i, p, search)
     last = i
     for _ in range(3):
         if -energy(penalty, pad) >= threshold:
@@ -152,36 +143,35 @@ def relocate_soft(
             if j != last:
                 r = c.row_of[j]
                 leave = penalty * (owed_after(p, r, -1, state, rules) - now) - c.cost[p]
-                s, come = best_home(j, p, 4, penalty, state, pad, rules, c, rng)
+                s, come = best_home(j, p, 4, penalty, search)
                 if s >= 0 and leave + come < best:
                     best, best_j, best_s = leave + come, j, s
             j = state.next[j]
         if best_j < 0:
             break
-        move_copy(best_j, best_s, state, pad, rules, c)
+        move_copy(best_j, best_s, search)
         last = best_j
         p = best_s
     return -energy(penalty, pad) >= threshold
 
 
 @inner_kernel
-def swap_soft(
-    i: int, threshold: float, penalty: float, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> int:
+def swap_soft(i: int, threshold: float, penalty: float, search: Any) -> int:
     """Exchange a copy with the best one of another class."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     q = state.pattern[i]
     r = c.row_of[i]
     begin = c.row_offset[r]
     length = c.row_offset[r + 1] - begin
     p = -1
     for _ in range(12):
-        x = c.row_patterns[begin + below(rng, length)]
+        x = c.row_patterns[begin + below(search.rng, length)]
         if x != q and state.size[x] > 0:
             p = x
             break
     if p < 0:
         return False
-    move_copy(i, p, state, pad, rules, c)
+    move_copy(i, p, search)
     at_p = owed(p, state, rules)
     at_q = owed(q, state, rules)
     best = 1 << 60
@@ -200,35 +190,31 @@ def swap_soft(
         j = state.next[j]
     if best_j < 0:
         return False
-    move_copy(best_j, q, state, pad, rules, c)
+    move_copy(best_j, q, search)
     return -energy(penalty, pad) >= threshold
 
 
 @inner_kernel
-def dissolve_soft(
-    q: int, penalty: float, state: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
+def dissolve_soft(q: int, penalty: float, search: Any) -> bool:
     """Send every copy of q where it costs least."""
+    state, pad = search.state, search.pad
     pad.dying[q] = True
     whole = True
     while state.head[q] >= 0:
         j = state.head[q]
-        p, _ = best_home(j, q, 30, penalty, state, pad, rules, c, rng)
+        p, _ = best_home(j, q, 30, penalty, search)
         if p < 0:
             whole = False
             break
-        move_copy(j, p, state, pad, rules, c)
+        move_copy(j, p, search)
     pad.dying[q] = False
     return whole
 
 
 @inner_kernel
-def fill_soft(
-    p: int, doomed: int, source: int, noise: float, penalty: float, state: Any, pad: Any,
-    rules: Any,
-    c: Any, rng: Any,
-) -> None:  # fmt: skip
+def fill_soft(p: int, doomed: int, source: int, noise: float, penalty: float, search: Any) -> None:
     """Add the copies that lower the energy most, one by one; those of doomed classes leave free."""
+    state, pad, rules, c = search.state, search.pad, search.rules, search.c
     now = owed(p, state, rules)
     for _ in range(64 + 2 * rules.least[0]):
         best = 0.0
@@ -244,7 +230,9 @@ def fill_soft(
             if pad.known[f] != pad.n[TICK]:
                 pad.known[f] = pad.n[TICK]
                 pad.worth[f] = owed_after(p, r, 1, state, rules)
-            score = c.cost[q] - c.cost[p] + penalty * (now - pad.worth[f]) + noise * draw(rng)
+            score = (
+                c.cost[q] - c.cost[p] + penalty * (now - pad.worth[f]) + noise * draw(search.rng)
+            )
             if score <= best:
                 continue
             if q not in (doomed, source):
@@ -254,33 +242,30 @@ def fill_soft(
                 best_j = j
         if best_j < 0:
             return
-        move_copy(best_j, p, state, pad, rules, c)
+        move_copy(best_j, p, search)
         now = owed(p, state, rules)
 
 
 @inner_kernel
-def pull_soft(
-    i: int, choices: int, threshold: float, penalty: float, mix: Any, state: Any, pad: Any,
-    rules: Any,
-    c: Any, rng: Any,
-) -> bool:  # fmt: skip
+def pull_soft(i: int, choices: int, threshold: float, penalty: float, search: Any) -> bool:
     """Open or widen a pattern for i, fill it, close the classes that this breaks if that pays."""
+    mix, state, pad, rules, c, rng = search
     q = state.pattern[i]
     r = c.row_of[i]
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or state.tally[0] < OPENED:
         return False
-    list_others(p, i, mix.found, state, pad, c, rng)
+    list_others(p, i, mix.found, search)
     if state.size[p] + 1 + pad.n[FOUND] < rules.least[0]:
         return False
-    move_copy(i, p, state, pad, rules, c)
+    move_copy(i, p, search)
     doomed = -1
     if pad.n[FOUND] > 0 and draw(rng) < mix.breaking:
         doomed = state.pattern[pad.found[below(rng, pad.n[FOUND])]]
         if state.size[doomed] > mix.largest or doomed == p:
             doomed = -1
     source = q if state.size[q] <= mix.largest else -1
-    fill_soft(p, doomed, source, 0.5 * mix.unit, penalty, state, pad, rules, c, rng)
+    fill_soft(p, doomed, source, 0.5 * mix.unit, penalty, search)
     z = 0
     while z < pad.n[TOUCHED] and z < 12:
         s = pad.touched[z]
@@ -295,33 +280,28 @@ def pull_soft(
         mark = pad.n[JOURNAL]
         then = pad.n[OWED]
         before = energy(penalty, pad)
-        if (
-            not dissolve_soft(s, penalty, state, pad, rules, c, rng)
-            or energy(penalty, pad) > before
-        ):
-            undo_to(mark, then, state, pad, rules, c)
+        if not dissolve_soft(s, penalty, search) or energy(penalty, pad) > before:
+            undo_to(mark, then, search)
     return -energy(penalty, pad) >= threshold
 
 
 @lean_kernel
-def soft_move(
-    i: int, number: int, heat: float, penalty: float, mix: Any, state: Any, pad: Any, rules: Any,
-    c: Any, rng: Any,
-) -> None:  # fmt: skip
+def soft_move(i: int, number: int, heat: float, penalty: float, search: Any) -> None:
     """Try a move from copy i; ``penalty``: per 1/1024 of a row."""
+    mix, state, pad, c, rng = search.mix, search.state, search.pad, search.c, search.rng
     q = state.pattern[i]
     threshold = least_gain(heat, rng)
     begin_move(number, pad)
     pad.n[OWED] = 0
     kind = draw(rng)
     if kind < mix.relocations:
-        done = relocate_soft(i, threshold, penalty, state, pad, rules, c, rng)
+        done = relocate_soft(i, threshold, penalty, search)
     elif kind < mix.relocations + mix.exchanges:
-        done = swap_soft(i, threshold, penalty, state, pad, rules, c, rng)
+        done = swap_soft(i, threshold, penalty, search)
     elif kind < mix.relocations + mix.exchanges + mix.closures:
         done = (
             state.size[q] <= mix.largest
-            and dissolve_soft(q, penalty, state, pad, rules, c, rng)
+            and dissolve_soft(q, penalty, search)
             and -energy(penalty, pad) >= threshold
         )
     else:
@@ -330,19 +310,15 @@ def soft_move(
         if aim >= 0.75:
             limit = c.cost[q] if aim < 0.96 else c.cost[q] + int(mix.unit)
         choices = patterns_up_to(c.row_of[i], limit, c)
-        done = choices > 0 and pull_soft(
-            i, choices, threshold, penalty, mix, state, pad, rules, c, rng
-        )
+        done = choices > 0 and pull_soft(i, choices, threshold, penalty, search)
     if not done:
-        undo(0, state, pad, rules, c)
+        undo(0, search)
 
 
 @lean_kernel
-def soft_slice(
-    span: Any, heats: Any, penalties: Any, mix: Any, state: Any, pad: Any, rules: Any, c: Any,
-    rng: Any, active: Any, halt: Any,
-) -> None:  # fmt: skip
+def soft_slice(heats: Any, penalties: Any, span: Any, active: Any, search: Any, halt: Any) -> None:
     """Run the moves of a span (first, last + 1, of how many), until the word ends them."""
+    state, rules, c, rng = search.state, search.rules, search.c, search.rng
     copies = state.pattern.size
     first, last, total = span
     hot, cold = heats
@@ -350,7 +326,7 @@ def soft_slice(
     for number in range(first, last):
         if halted(halt):
             break
-        if active.size and draw(rng) < mix.focus:
+        if active.size and draw(rng) < search.mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = below(rng, copies)
@@ -359,4 +335,4 @@ def soft_slice(
             continue
         heat = hot * np.exp(np.log(cold / hot) * number / total)
         penalty = penalty0 * np.exp(np.log(penalty1 / penalty0) * number / total)
-        soft_move(i, number, heat, penalty / ROW, mix, state, pad, rules, c, rng)
+        soft_move(i, number, heat, penalty / ROW, search)

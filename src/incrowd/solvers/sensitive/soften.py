@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.solvers.engine.regions import regions_of
 from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, annealed
+from incrowd.solvers.sensitive.journal import most_found
 from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
 
@@ -52,25 +52,23 @@ class SoftAnnealing:
         as in ``slices``.  ``threads``: of large tables, which are searched by regions; no influence
         on the result.
         """
-        copies = len(lists.pattern)
+        copies, least = len(lists.pattern), int(lists.rules.least[0])
         total = max(1, int(moves * copies))
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
         penalties = penalty[0] * cell, penalty[1] * cell
 
-        def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> None:
-            c, rules, halt = lists.c, lists.rules, lists.halt
-            mix = SoftMix(
-                *self.mix, float(max(1, round(cell))), self.breaking,
-                min(self.found, len(pad.found)), max(60, 3 * int(rules.least[0])), self.focus,
-            )  # fmt: skip
-            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active, halt)
+        mix = SoftMix(
+            *self.mix, float(max(1, round(cell))), self.breaking,
+            min(self.found, most_found(least)), max(60, 3 * least), self.focus,
+        )  # fmt: skip
+        spend = partial(soft_slice, heat, penalties)
 
         def told(number: int) -> Iterator[Span]:
             for first, last in slices(total, pace, number):
                 yield first, last, total
                 report(last / total)
 
-        anneal = partial(annealed, spend, places, cell, stop)
+        anneal = partial(annealed, spend, mix, places, cell, stop)
         if not regions_of(copies):
             return anneal(lists, told(0), rng).astype(np.int64)
         regions = LawfulRegions(lists, seed, threads)
