@@ -60,6 +60,9 @@ class Rising:
         """Return the unit of widths."""
         return 1.0
 
+    def moved(self, way: NDArray[np.float64], width: float) -> None:
+        """Stay."""
+
     def walked(self) -> float:
         """No list is long here."""
         return 0.0

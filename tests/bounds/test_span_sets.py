@@ -1,21 +1,25 @@
 """Tests of prices by sets of near rows found by spans against all sets of k copies."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from bounds.near_set_samples import UNIT, broken_sets, listed, never
+from incrowd.bounds import span_prices as span_module
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.row_sets import sheet_of
-from incrowd.bounds.span_prices import span_prices, suits_spans
+from incrowd.bounds.span_prices import SpanBoxes, span_prices, suits_spans
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.span_tree import LEAF, span_tree
 from incrowd.bounds.support import support_prices
+from incrowd.hierarchy.costs import RULES
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -130,6 +134,34 @@ def test_as_good_as_prices_of_patterns() -> None:
         found = span_prices(instance, 4, Stop())
         bounds = [one.total(instance.counts) / one.quantum for one in (found, patterns)]
         assert bounds[0] == pytest.approx(bounds[1], rel=0.01)
+
+
+def few_far() -> Instance:
+    """A table of two columns, 60 rows near to each other and six far from all."""
+    rng, columns, families = np.random.default_rng(5), [], []
+    for name in "xy":
+        number = np.append(rng.integers(0, 20, 60), rng.permutation(1000 + 100 * np.arange(6)))
+        values, codes = np.unique(number, return_inverse=True)
+        families.append(Ranges().family(name, [str(one) for one in values], RULES["ncp"])[0])
+        columns.append(codes)
+    return from_codes(np.column_stack(columns), tuple(families))[0]
+
+
+def test_prices_that_run_on_get_farther(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests boxes that are small from the first on, as where lists are long.
+
+    Prices of far rows do not get where they have to in boxes of one length.
+    """
+    instance, bounds = few_far(), []
+    small = replace(span_module.LONGER, rounds=10, margin=(0.02, 0.02))
+    monkeypatch.setattr(span_module, "LONGER", small)
+    monkeypatch.setattr(span_module, "LIFTS", (1.0,))
+    monkeypatch.setattr(span_module, "far_rows", lambda *given: np.zeros(0, np.int64))
+    for moved in (SpanBoxes.moved, lambda *given: None):
+        monkeypatch.setattr(SpanBoxes, "moved", moved)
+        prices = span_prices(instance, 8, Stop())
+        bounds.append(prices.total(instance.counts) / prices.quantum)
+    assert bounds[0] > 1.05 * bounds[1]
 
 
 def test_few_rows_have_the_better_prices() -> None:

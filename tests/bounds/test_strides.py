@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import pricing_of
-from incrowd.bounds.strides import WEIGHT, Strides
+from incrowd.bounds.strides import MOST, WEIGHT, Reach, Strides
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
@@ -80,3 +80,19 @@ def test_rare_rows_pay_for_their_classes(seed: int) -> None:
             total = int(prices.price[problem.instance.copies[copies]].sum())
             assert total <= stars * len(copies) * prices.quantum
     assert met > 10
+
+
+def test_boxes_are_longer_where_prices_run_on() -> None:
+    """Tests a price that stands at the border, one that stands there once, one that falls there."""
+    reach, way = Reach(4), np.array([1.0, 0.5, -1.0, 0.0])
+    reach.moved(way)
+    assert reach.up.tolist() == reach.down.tolist() == [1, 1, 1, 1]
+    reach.moved(way)
+    assert reach.up.tolist() == [2, 1, 1, 1] and reach.down.tolist() == [1, 1, 2, 1]
+    reach.moved(np.array([1.9, 1.0, 1.0, -1.0]))  # at the border but in the third row, which turned
+    assert reach.up.tolist() == [4, 1, 1, 1] and reach.down.tolist() == [1, 1, 1, 1]
+    reach.moved(np.array([2.0, 1.0, -1.0, 1.0]))  # the first has stopped on the way
+    assert reach.up.tolist() == [3, 2, 1, 1] and reach.down.tolist() == [1, 1, 1, 1]
+    for _ in range(9):
+        reach.moved(reach.up)
+    assert (reach.up == MOST).all()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.evaluation import Evaluation
 from incrowd.bounds.pricing import Pricing
 from incrowd.bounds.reductions import adam_step, new_found
-from incrowd.bounds.strides import Strides
+from incrowd.bounds.strides import Reach, Strides
 from incrowd.bounds.top_copies import LOOKS, Pad
 from incrowd.lattice.emission import Emission
 
@@ -39,6 +39,7 @@ class Ascent:
         look at as many as the last; by the count, not by the clock, so that a run can be repeated.
         None for no end of it.
     threads: that may share the patterns out among themselves; no influence on the result.
+    reach: how many of the box's half-widths each price may go in all; None for one.
     """
 
     lists: Emission
@@ -51,6 +52,7 @@ class Ascent:
     work: int | None = None
     highest: float = np.inf
     threads: int = 1
+    reach: Reach | None = None
 
     def __post_init__(self) -> None:
         if self.strides is None:
@@ -144,9 +146,11 @@ class Steps:
         self.ascent, self.strides = ascent, ascent.strides
         centre = np.minimum(centre, ascent.highest)
         self.u = centre.copy()
-        reach = half_width * self.strides.of_row
-        self.low = np.maximum(centre - reach, ascent.lowest)
-        self.high = np.minimum(centre + reach, ascent.highest)
+        reach = ascent.reach or Reach(len(centre))
+        half = half_width * self.strides.of_row
+        self.low = np.maximum(centre - half * reach.down, ascent.lowest)
+        self.high = np.minimum(centre + half * reach.up, ascent.highest)
+        self.stride = self.strides.of_row * np.maximum(reach.down, reach.up)
         self.found = new_found(len(centre), ascent.patterns, pairs)
         self.evaluation = Evaluation(
             ascent.lists, ascent.patterns, ascent.counts, ascent.k, ascent.lawful, self.found,
@@ -167,9 +171,9 @@ class Steps:
 
     def advance(self, rate: float) -> None:
         """Step along the supergradient."""
-        moments, stride = (self.mean, self.square), self.strides.of_row
-        counts, box = self.ascent.counts, (self.low, self.high)
-        adam_step(self.u, self.found.gradient, counts, *moments, rate, stride, 1e-2, *box)
+        moments, box = (self.mean, self.square), (self.low, self.high)
+        found, counts = self.found.gradient, self.ascent.counts
+        adam_step(self.u, found, counts, *moments, rate, self.stride, 1e-2, *box)
 
     def restart(self, u: NDArray[np.float64]) -> None:
         """Go on from another point."""

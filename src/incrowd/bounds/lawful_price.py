@@ -132,6 +132,9 @@ class LawfulBoxes:
                 return width, int(state[0])
             width *= 0.6
 
+    def moved(self, way: NDArray[np.float64], width: float) -> None:
+        """Take no note: how far prices go follows from caps alone."""
+
     def walked(self) -> float:
         """Return about what share of the list at hand is done."""
         return self.tree.tree.walked()

@@ -152,6 +152,9 @@ class SizedBoxes:
             width *= 0.6 if state[3] == OVERFLOW else 0.2
         return None
 
+    def moved(self, way: NDArray[np.float64], width: float) -> None:
+        """Take no note: longer boxes take too long to list on large tables."""
+
     def walked(self) -> float:
         """Return about what share of the list at hand is done."""
         return self.tree.walked()

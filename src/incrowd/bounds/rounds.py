@@ -86,6 +86,10 @@ class Boxes(Protocol):
         """Return the ascent over these patterns; ``rounds`` are still to come, this one too."""
         ...
 
+    def moved(self, way: NDArray[np.float64], width: float) -> None:
+        """Note how far prices went in a round of this width."""
+        ...
+
     def walked(self) -> float:
         """Return about what share of the list at hand is done; other threads ask."""
         ...
@@ -125,7 +129,9 @@ class Rounds:
             first = min(fade(plan.rate, n / rounds) * unit, width / 4)
             last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
             halt = at_each_step(stop, gauge.steps(middle, end, plan.iterations))
+            begun = u
             bound, u = ascent.run(u, width, plan.iterations, (first, last), halt)
+            boxes.moved(u - begun, width)
             report(bound, end)
             pays = bound - before > plan.worth * bound and again < plan.again
             n, again, before = n + (not pays), again + pays, bound

@@ -21,7 +21,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, no_report
 from incrowd.bounds.row_sets import ROOM
 from incrowd.bounds.span_sets import SpanSets
-from incrowd.bounds.strides import Strides
+from incrowd.bounds.strides import Reach, Strides
 from incrowd.bounds.support import in_reach
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.lattice.emission import Emission
@@ -136,12 +136,14 @@ class SpanBoxes:
     quantum: prices are compared in units of 1/quantum.
     rounds: ascents made so far.
     strides: how far each row's price goes.
+    reach: and how much farther in a round, on few rows; on many it would make too many sets.
     """
 
     def __init__(self, sets: SpanSets, instance: Instance, late: Callable[[], bool]) -> None:
         self.sets, self.instance, self.late = sets, instance, late
         self.quantum, self.rounds = 1, 0
         self.strides = Strides.even(instance.distinct)
+        self.reach = Reach(instance.distinct) if instance.distinct <= FEW_ROWS else None
         most = min(max(FEW_LISTED, LISTED * instance.distinct), MOST_LISTED, MOST_ENTRIES // sets.k)
         schedule = LONGER if instance.distinct <= FEW_ROWS else SCHEDULE
         self.schedule = replace(schedule, pairs=most * sets.k, patterns=most)
@@ -154,8 +156,9 @@ class SpanBoxes:
         self, u: NDArray[np.float64], width: float, sink: Emission
     ) -> tuple[float, int] | None:
         """List all sets that some point within ``width`` of u breaks, shrinking it to fit."""
+        far = self.strides.of_row * (1.0 if self.reach is None else self.reach.up)
         for _ in range(TRIES):
-            up = np.ceil((u + width * self.strides.of_row) * self.quantum).astype(np.int64)
+            up = np.ceil((u + width * far) * self.quantum).astype(np.int64)
             found = self.sets.listed(up, self.quantum, self.late, STEPS, sink)
             if found is not None:
                 return width, found
@@ -164,6 +167,11 @@ class SpanBoxes:
             width *= 0.7
         return None
 
+    def moved(self, way: NDArray[np.float64], width: float) -> None:
+        """Let prices that run to the border of their box go farther."""
+        if self.reach is not None:
+            self.reach.moved(way / (width * self.strides.of_row))
+
     def walked(self) -> float:
         """Return about what share of the list at hand is done."""
         return self.sets.walked
@@ -171,4 +179,5 @@ class SpanBoxes:
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these sets."""
         self.rounds += 1
-        return Ascent(lists, patterns, self.instance.counts, self.sets.k, strides=self.strides)
+        counts, k, strides = self.instance.counts, self.sets.k, self.strides
+        return Ascent(lists, patterns, counts, k, strides=strides, reach=self.reach)

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 WEIGHT = 0.2  # what a step of a rare value's rows may add to a mean, against a step of all rows
+# see ``Reach``: of the way to the border is there; times as wide; strides at most
+EDGE, WIDER, MOST = 0.9, 2.0, 16.0
+AHEAD = 1.5  # times the way that a price last went: so far it may go in the next round at least
 
 
 def with_rounding(amount: float) -> float:
@@ -64,3 +67,39 @@ class Strides:
         before = np.cumsum(caps) - caps
         share = np.clip(1.0 - before, 0.0, caps)
         return float(share @ most[there][order])
+
+
+class Reach:
+    """How many strides from where a round begins each price may go: farther where prices run on.
+
+    Boxes shrink by plan, and the price of a row with few near rows may have a long way to go then.
+    Where a price stands at the same border of its box after two rounds, the box of this row alone
+    is twice as wide on that side; where it has stopped on the way, the box is not much longer than
+    the way.  Only higher prices break sets and patterns, so that a side costs what it has to.
+
+    Attributes
+    ----------
+    up, down: float64, shape (distinct,), from 1 to ``MOST``.
+    """
+
+    def __init__(self, distinct: int) -> None:
+        self.up, self.down = np.ones(distinct), np.ones(distinct)
+        self.side = np.zeros(distinct, np.int64)  # +1 and −1: at the upper and lower border
+
+    def moved(self, way: NDArray[np.float64]) -> None:
+        """Note how far prices went in a round, in the strides that these are counted in."""
+        above, below = way > EDGE * self.up, -way > EDGE * self.down
+        self.up = _next(self.up, above, above & (self.side > 0), way)
+        self.down = _next(self.down, below, below & (self.side < 0), -way)
+        self.side = above * 1 - below * 1
+
+
+def _next(
+    reach: NDArray[np.float64],
+    border: NDArray[np.bool_],
+    again: NDArray[np.bool_],
+    way: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how far prices may go next on one side, the ``way`` that they went there known."""
+    shorter = np.clip(AHEAD * way, 1.0, reach)
+    return np.where(again, np.minimum(WIDER * reach, MOST), np.where(border, reach, shorter))

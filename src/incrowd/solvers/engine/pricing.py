@@ -143,11 +143,13 @@ class Pricing:
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
-        if self.search.instance.ranged and not self.given and not self.enough_prices():
+        if self.enough_prices():
+            pass
+        elif spans_prove_more(self.search.instance, self.search.k):
+            self.keep_better(self.prices_by_groups().by_patterns())
+        elif self.search.instance.ranged and not self.given:
             rounds = FINE.rounds if self.search.blocks_suit else FEW_FINE
             self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
-        if spans_prove_more(self.search.instance, self.search.k) and not self.enough_prices():
-            self.keep_better(self.prices_by_groups().by_patterns())
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
