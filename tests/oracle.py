@@ -16,32 +16,40 @@ from incrowd.problem.problem import Problem
 
 
 @lru_cache(maxsize=4)
-def plainly(instance: Instance) -> tuple[list[list[int]], list[tuple[Any, ...]]]:
-    """The codes of each copy; for each column its tree, and for each level its nodes and costs."""
+def plainly(instance: Instance) -> tuple[list[int], list[list[int]], list[tuple[Any, ...]], dict]:
+    """The row of each copy; codes of rows; for each column its tree, and its levels; known joins.
+
+    Of each level its nodes and costs.  One class is met again and again, as are copies of a row.
+    """
     levels = [
         (tree, *zip(tree.node.tolist(), tree.cost.tolist(), strict=True))
         if not isinstance(tree, RangeFamily)
         else (tree,)
         for tree in instance.trees
     ]
-    return instance.codes[instance.copies].tolist(), levels
+    return instance.copies.tolist(), instance.codes.tolist(), levels, {}
 
 
 def join_cost(instance: Instance, copies: Sequence[int]) -> int:
     """Cost per row of the join of some copies, column by column, level by level."""
-    rows, columns = plainly(instance)
+    row_of, rows, columns, known = plainly(instance)
+    some = frozenset([row_of[i] for i in copies])
+    if some in known:
+        return known[some]
     total = 0
     for j, (tree, *levels) in enumerate(columns):
-        codes = {rows[i][j] for i in copies}
+        codes = {rows[r][j] for r in some}
         if not levels:
             total += range_cost(tree, {tree.leaves[c] for c in codes})
         for node, cost in levels:
             if len({node[c] for c in codes}) == 1:
-                total += cost[rows[copies[0]][j]]
+                total += cost[next(iter(codes))]
                 break
+    known[some] = total
     return total
 
 
+@lru_cache(maxsize=1000)
 def snapped(value: str, step: str | None) -> tuple[Fraction, Fraction]:
     """The multiples of a step below and above a number, or the number."""
     number = Fraction(value)
@@ -51,6 +59,15 @@ def snapped(value: str, step: str | None) -> tuple[Fraction, Fraction]:
     return below, below if below == number else below + Fraction(step)
 
 
+@lru_cache(maxsize=16)
+def ends_of(family: RangeFamily) -> tuple[Fraction, Fraction, list[Fraction]]:
+    """The least and the greatest end that an interval of a column may have, and its numbers."""
+    of_all = [value for value in family.leaves if value is not None]
+    ends = [snapped(value, family.rule["round"]) for value in of_all]
+    numbers = sorted({Fraction(value) for value in of_all})
+    return min(low for low, _ in ends), max(high for _, high in ends), numbers
+
+
 def range_cost(family: RangeFamily, values: set[str | None]) -> int:
     """What the interval of some numbers costs, from their texts and the rule as a proof has it."""
     rule, star = family.rule, family.dearest
@@ -58,15 +75,12 @@ def range_cost(family: RangeFamily, values: set[str | None]) -> int:
         return 0
     if None in values or rule["cost"] == "stars":
         return star
-    of_all = [value for value in family.leaves if value is not None]
-    ends = [snapped(value, rule["round"]) for value in of_all]
     own = [snapped(value, rule["round"]) for value in values if value is not None]
     low, high = min(low for low, _ in own), max(high for _, high in own)
     if rule["most"] is not None and high - low > Fraction(rule["most"]):
         return star
-    least, greatest = min(low for low, _ in ends), max(high for _, high in ends)
+    least, greatest, numbers = ends_of(family)
     if rule["cost"] == "values":
-        numbers = sorted({Fraction(value) for value in of_all})
         low = sum(number < low for number in numbers)
         high = sum(number <= high for number in numbers) - 1
         least, greatest = 0, len(numbers) - 1
@@ -79,11 +93,14 @@ def optimum(instance: Instance, model: Model) -> int | None:
     """Return the least cost of a lawful partition of all copies, or None when there is none."""
     problem = Problem(instance, model)
     table = problem.table
+    secrets = [tuple(values) for values in table.values.tolist()]
+    known: dict[tuple[tuple[int, ...], ...], bool] = {}  # a law sees values alone
 
     def cost(copies: tuple[int, ...]) -> int | None:
-        if not model.lawful(problem.group(list(copies)), table):
-            return None
-        return len(copies) * join_cost(instance, copies)
+        values = tuple(sorted([secrets[i] for i in copies]))
+        if values not in known:
+            known[values] = model.lawful(problem.group(list(copies)), table)
+        return len(copies) * join_cost(instance, copies) if known[values] else None
 
     return least_cost(instance.rows, cost)
 

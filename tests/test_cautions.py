@@ -57,7 +57,8 @@ def test_an_identifier_of_different_values_is_not_warned_of():
     frame = VISITS.with_columns(pid=pl.Series([str(i) for i in range(20)]))
     assert ic.anonymize(frame, k=5, id="pid").warnings == ()
     assert ic.anonymize(VISITS.drop("pid"), k=5).warnings == ()
-    assert ic.anonymize(frame.clear(), k=5, id="pid").warnings == ()
+    (warning,) = ic.anonymize(frame.clear(), k=5, id="pid").warnings
+    assert "no rows below its header" in warning
 
 
 def test_rows_without_a_cell_are_warned_of():
@@ -261,6 +262,18 @@ def test_both_reports_speak_of_a_second_release():
     release = ic.anonymize(EARLIER, k=2, sensitive="ill")
     for page in (internal_report(release), external_report(release)):
         assert "a second release of the same people" in page
+
+
+def test_a_table_without_its_header(tmp_path):
+    """Tests that a first row taken for the header is told: it is a person's, and is published."""
+    people = pl.DataFrame({"23": ["23", "41"] * 6, "m": ["m", "w", "w"] * 4, "Ulm": ["Bonn"] * 12})
+    (warning,) = ic.anonymize(people, k=2).warnings
+    assert warning.startswith("2 of 3 columns are called like one of their own values (the first")
+    people.write_csv(tmp_path / "t.csv")
+    told = CliRunner().invoke(cli, ["init", str(tmp_path / "t.csv")]).stderr
+    assert "does the table lack its header?" in told
+    for named in (people.rename({"23": "age"}), people.rename({"m": "sex", "23": "age"})):
+        assert not ic.anonymize(named, k=2).warnings  # one may be a coincidence
 
 
 def test_rows_that_sum_up_others_are_warned_of(tmp_path):

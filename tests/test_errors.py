@@ -13,6 +13,7 @@ from incrowd.errors import (
     OutsideError,
     TooLongError,
     UnorderedError,
+    no_column,
 )
 from incrowd.privacy.metric import DetourError
 
@@ -35,3 +36,10 @@ def test_an_error_travels_between_processes(error: IncrowdError) -> None:
     assert type(arrived) is type(error)
     assert str(arrived) == str(error)
     assert vars(arrived) == vars(error)
+
+
+def test_several_columns_in_one_text_are_a_list() -> None:
+    """Tests that who writes names as on the command line is told how Python takes them."""
+    known = ("age", "sex", "ill")
+    assert str(no_column("qi", "age,sex", known)).endswith("are a list in Python: ['age', 'sex']")
+    assert "did you mean 'age'" in str(no_column("qi", "agee", known))

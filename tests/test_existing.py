@@ -283,10 +283,22 @@ def test_refusals() -> None:
     new = pl.DataFrame({"a": ["x"], "b": ["y"]})
     with pytest.raises(ic.InputError, match="not lawful itself: 1 of its 1 classes"):
         extend(new, new, 2)
-    with pytest.raises(ic.InputError, match="other columns"):
+    with pytest.raises(ic.InputError, match="with 'b', which the earlier release lacks: rename"):
         extend(new, pl.DataFrame({"a": ["x", "x"]}), 2)
     with pytest.raises(ic.NoLawfulReleaseError, match="1 of the 1 new rows fit no published class"):
         extend(new, pl.DataFrame({"a": ["z", "z"], "b": ["y", "y"]}), 2)
+
+
+def test_values_written_otherwise() -> None:
+    """Tests that a changed type, blanks and case are told: each would count as another value."""
+    earlier = pl.DataFrame({"a": [30] * 3, "b": ["x"] * 3, "s": ["flu", "gout", "flu"]})
+    new = pl.DataFrame({"a": ["30.0"] * 3, "b": ["x"] * 3, "s": ["Flu", "gout", "ague"]})
+    told = [
+        line for line in extend(new, earlier, 3, sensitive="s").warnings if "of writing" in line
+    ]
+    assert [line[:14] for line in told] == ["1 value of 'a'", "1 value of 's'"]
+    again = extend(new.with_columns(a=pl.lit("30"), s=pl.lit("flu")), earlier, 3, sensitive="s")
+    assert not any("of writing" in line for line in again.warnings)
 
 
 def test_helpers() -> None:

@@ -17,6 +17,7 @@ from incrowd.bounds.lawful_price import safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import assembled
 from incrowd.checker.alike import whole_exceeds
+from incrowd.checker.lawful import Entries
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
@@ -201,8 +202,9 @@ def test_the_dearest_class_of_people(data) -> None:
         for mask in range(1 << people)
         if mask.bit_count() >= k
     )
-    assert whole_exceeds(k, e, weight, np.arange(people), group).tolist() == [best > 0]
-    assert whole_exceeds(people + 1, e, weight, np.arange(people), group).tolist() == [False]
+    entries = Entries(e, weight, np.arange(people), group, True)
+    assert whole_exceeds(k, entries).tolist() == [best > 0]
+    assert whole_exceeds(people + 1, entries).tolist() == [False]
 
 
 def test_prices_of_equal_weights_are_those_of_the_persons_table() -> None:

@@ -219,7 +219,11 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
         if re.search("[\udc80-\udcff]", str(name))
         else ""
     )
+    known = list(known)
     hint = did_you_mean(str(name), known)
+    several = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
+    if len(several) > 1 and {*several} <= {*known}:
+        hint = f"; several names are a list in Python: {several}"
     return InputError(f"{what}: no column is called {name!r}{unread}{hint}")
 
 

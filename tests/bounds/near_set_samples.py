@@ -23,10 +23,11 @@ def broken_sets(
 ) -> set[tuple[int, ...]]:
     """The distinct rows of each set of k copies whose prices sum to more than it costs."""
     found = set()
+    row_of, prices = instance.copies.tolist(), price.tolist()
     for copies in combinations(range(instance.rows), k):
-        rows = instance.copies[list(copies)]
-        if price[rows].sum() > k * unit * join_cost(instance, copies):
-            found.add(tuple(sorted({*rows.tolist()})))
+        rows = [row_of[i] for i in copies]
+        if sum(prices[r] for r in rows) > k * unit * join_cost(instance, copies):
+            found.add(tuple(sorted({*rows})))
     return found
 
 

@@ -287,6 +287,7 @@ def test_no_rows(folder):
     assert json.loads(done.stdout)["rows"] == 0
     assert (folder / "o.csv").read_bytes() == b"a;b\r\n"
     assert "no rows" in done.stderr
+    assert incrowd("anonymize", "t.csv", "-o", "o.csv", "--k", "2", "-q").exit_code == 0
     [warning] = json.loads(done.stdout)["warnings"]
     assert "look at the export or the query" in warning
     assert "no rows below its header" in incrowd("init", "t.csv").stderr

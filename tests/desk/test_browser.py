@@ -87,6 +87,12 @@ def test_a_reload_in_mid_run_loses_nothing(
         found.go("release")
         page.click("#run")
         assert going.wait(10)
+        page.locator("#run:has-text('Take the best so far')").wait_for()
+        asked: list[str] = []
+        page.once("dialog", lambda box: (asked.append(box.type), box.dismiss()))
+        page.close(run_before_unload=True)  # who closes the tab in mid-run is asked
+        page.wait_for_timeout(500)
+        assert asked == ["beforeunload"]
         page.reload()
         page.locator("#jobstate:has-text('search 25 %')").wait_for()
         assert page.inner_text("#run") == "Take the best so far"

@@ -1,6 +1,7 @@
 """Delimited text: what is read, what is refused, what comes back byte for byte."""
 
 import io
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
+from incrowd.kernels import interpreted
 from incrowd.tables import Edit, Replacement, csv_table, texts
 from incrowd.tables.csv_table import CsvTable, read_csv
 from tables import csv_bytes, parsed, tables
@@ -21,6 +23,7 @@ def kernels(request: pytest.FixtureRequest) -> Iterator[None]:
     """All tests here, as small files are read and as large ones are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_table, "FEW", request.param)
+        patch.setattr(interpreted, "ENOUGH", math.inf)
         yield
 
 

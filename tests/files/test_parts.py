@@ -334,3 +334,28 @@ def test_rows_left_out_of_files(form: str, order: str, tmp_path: Path) -> None:
     release.write(tmp_path / "out")
     assert ic.verify(tmp_path / "out", tmp_path / "in", **asked)
     assert read(tmp_path / "out").rows == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "ends", "words"),
+    [
+        (("zip=1/a", "zip=1/b"), ("", ""), ""),
+        (("zip=1/a", "zip=1/b"), ("\n\n", ""), "'zip=1/a.csv': blank lines"),
+        (("zip=1/a", "zip=1/b"), ("", "\n"), "blank lines"),
+        (("zip=1/a", "zip=%31/a"), ("", ""), "column 'zip': equal cells are written in two ways"),
+    ],
+)
+def test_equal_cells_of_several_files_look_alike(
+    names: tuple[str, str], ends: tuple[str, str], words: str, tmp_path: Path
+) -> None:
+    """Tests blank lines at the end of any file, and one value in two folders."""
+    original, release = tmp_path / "in.csv", tmp_path / "out"
+    original.write_text("age,ill,zip\n34,flu,1\n34,flu,1\n34,flu,1\n34,flu,1\n")
+    for name, end in zip(names, ends, strict=True):
+        path = release / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"age,ill\n34,flu\n34,flu\n{end}")
+    asked = {"k": 2, "sensitive": "ill"}
+    answer = ic.verify(release, original, **asked)
+    assert answer.lawful == (not words)
+    assert not words or words in answer.reasons[0]

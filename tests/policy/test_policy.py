@@ -129,7 +129,10 @@ def test_k_is_whole(k):
 WRONG_KINDS = [
     ({"hierarchies": ["a"]}, "hierarchies maps columns to values; list does not"),
     ({"weights": [1]}, "weights maps columns to values; list does not"),
-    ({"hierarchies": {"a": 3}}, "hierarchy of 'a': int is not a text, a path or a source"),
+    (
+        {"hierarchies": {"a": 3}},
+        "int is not a text, .*; write a rule such as",
+    ),
     ({"models": 3}, "models: int is neither a text, a mapping nor a privacy model"),
     ({"cost": 3}, "cost: int is neither a text nor a cost"),
     ({"qi": [["a"]]}, r"qi takes a column name or a list of them, not \['a'\]"),

@@ -273,3 +273,12 @@ def test_policy_file_is_part_of_the_internal_report():
     release = release_of()
     page = internal_report(release, "r", Inside(release=release, policy_file="k = 3 # <b>"))
     assert "k = 3 # &lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r.DOCX"])
+def test_no_page_is_named_as_another_document(tmp_path, name):
+    """Tests that a page of HTML is not written under the name of a PDF or Word document."""
+    release = ic.anonymize(pl.DataFrame({"a": list("xyxy")}), k=2)
+    with pytest.raises(ic.InputError, match=r"is a page of HTML: name it \.html"):
+        release.report(tmp_path / name)
+    assert not (tmp_path / name).exists()

@@ -170,7 +170,7 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
     refused(ic.InputError, "not lawful itself", k=60)
     refused(ic.InputError, "not lawful itself.* distinct 3-diversity", l=3, k=2)
     refused(ic.InputError, "there are no new rows", frame.limit(0))
-    refused(ic.InputError, "other columns", existing=old.drop("born"))
+    refused(ic.InputError, "with 'born', which the earlier", existing=old.drop("born"))
     refused(ic.InputError, "expected a Spark frame", existing=before)
     refused(ic.InputError, "method and reductions", method="engine")
     refused(

@@ -57,3 +57,21 @@ def test_an_order_by_lot(spark: Any) -> None:
     assert one != other and sorted(one) == sorted(other) == list(range(40))
     assert found[0].columns == ["n", "m"]
     assert [row.n for row in in_order(rows, Policy()).collect()] == list(range(40))
+
+
+def test_notes_of_columns(spark: Any, tmp_path: Path) -> None:
+    """Tests metadata of columns, such as the values that an indexer lists, also of no row."""
+    from incrowd.checker.beside import notes_of
+    from incrowd.spark import anonymize
+
+    rows = [(f"n{i}", "A" if i < 6 else f"B{i}", "uv"[i % 2], "k") for i in range(12)]
+    frame = spark.createDataFrame(rows, "name string, zip string, ill string, job string")
+    for column in ("zip", "ill", "job"):
+        frame = frame.withMetadata(column, {"ml_attr": {"vals": ["zqsecret"]}})
+    for number, some in enumerate((frame, frame.where("zip = 'C'"))):
+        data = anonymize(some, 2, id="name", sensitive="ill", keep="job")
+        assert not any(field.metadata for field in data.schema.fields)
+        data.write.parquet(str(tmp_path / str(number)))
+        for name, held in files_of(tmp_path / str(number)).items():
+            assert not name.endswith(".parquet") or notes_of(held) is None
+            assert not found_in(held, ["zqsecret"])

@@ -33,8 +33,7 @@ def homogeneity(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
         attack=attack,
         control=control,
         says=f"{rows:,} rows stand in classes that say the same of all, {two:,} in classes that "
-        f"leave two values at most; {right(attack)}"
-        + (f", {share(control)} about people who are not in the table." if attack.tries else "."),
+        f"leave two values at most; {right(attack, control)}",
         more={"homogeneous_rows": rows, "rows_of_two_values": two},
     )
 
@@ -51,8 +50,7 @@ def skewness(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
         attack=attack,
         control=control,
         says=f"{rows:,} rows stand in classes with a value {FOLD} times as common as in the table; "
-        f"{right(attack)}"
-        + (f", {share(control)} about people who are not in the table." if attack.tries else "."),
+        f"{right(attack, control)}",
         more={"skewed_rows": rows},
     )
 
@@ -87,11 +85,14 @@ def guessed(place: Ints, people: People, secret: int, value: Ints, otherwise: in
     return Rate.of(guess[made] == people.secrets[made, secret], unit[made])
 
 
-def right(attack: Rate) -> str:
-    """Say how guesses about the people of the table went."""
+def right(attack: Rate, control: Rate) -> str:
+    """Say how guesses about the people of the table went, and those about others."""
     if not attack.tries:
-        return "no guess could be made"
-    return f"guesses from them were right for {share(attack)} of the people they were made about"
+        return "no guess could be made."
+    return (
+        f"guesses from them were right for {share(attack)} of the people they were made about, "
+        f"{share(control)} about people who are not in the table."
+    )
 
 
 def share(rate: Rate) -> str:

@@ -50,7 +50,7 @@ from incrowd.bounds.row_sets import (
     sheet_of,
     weight_of,
 )
-from incrowd.bounds.seen import SEEN, is_new
+from incrowd.bounds.seen import is_new, places
 from incrowd.bounds.worth import BUCKETS, Worth, begin_worth, end_worth, new_worth, put_worth
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
@@ -360,7 +360,7 @@ def new_pad(rows: int, words: int, k: int) -> Pad:
     mask, have = np.empty((k, rows, words), np.uint64), np.zeros((k, words), np.uint64)
     return Pad(
         who, mask, size, at, have, cost, need, total, pays, passed, upto, ahead, gain, member,
-        taken, np.zeros(SEEN, np.uint64), new_worth(),
+        taken, np.zeros(places(0), np.uint64), new_worth(),
     )  # fmt: skip
 
 
@@ -378,9 +378,11 @@ class ClosedSets(RowSets):
         self.pad, self.pack = new_pad(instance.distinct, words, k), packed(self.sheet)
         self.dearest = int(self.sheet.weight.sum(1).max(initial=0))
 
-    def prepare(self, order: NDArray[np.int64]) -> None:
-        """Forget what was listed."""
-        self.pad = self.pad._replace(seen=np.zeros(SEEN, np.uint64))
+    def prepare(self, order: NDArray[np.int64], most: int) -> None:
+        """Forget what was listed.  A join is a row of which some columns are hidden."""
+        rows, columns = self.sheet.node.shape
+        most = min(most, rows << min(columns, WORD))
+        self.pad = self.pad._replace(seen=np.zeros(places(most), np.uint64))
 
     def advance(
         self, mode: int, order: NDArray[np.int64], price: NDArray[np.int64],

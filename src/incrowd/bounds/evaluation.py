@@ -90,6 +90,9 @@ class Evaluation:
     def share_out(self, do: Callable[[Iterator[Span], Hand], None], spans: list[Span]) -> None:
         """Let all hands take spans from one list until none is left."""
         left = iter(spans)  # one step of it is one for all threads
+        if len(self.hands) == 1:  # steps of small tables take less than it does to share them out
+            do(left, self.hands[0])
+            return
         together([partial(do, left, hand) for hand in self.hands], len(self.hands))
 
     def cut(

@@ -128,7 +128,7 @@ class FarRows:
         limit = guess(row, price, k, unit, counts, tree, self.span, self.used)
         trial[row] = np.iinfo(np.int64).max  # the first of all
         order = np.argsort(-trial, kind="stable")
-        self.sets.prepare(order)
+        self.sets.prepare(order, FEW)
         for _ in range(TRIES):
             trial[row] = max(0, int(limit * (1 - MARGIN)))
             if trial[row] <= price[row]:

@@ -169,8 +169,8 @@ class RowSets:
     steps = 0
     walked = 0.0
 
-    def prepare(self, order: NDArray[np.int64]) -> None:
-        """Get ready for a search over rows in this order."""
+    def prepare(self, order: NDArray[np.int64], most: int) -> None:
+        """Get ready for a search over rows in this order that lists so many sets at most."""
 
     def advance(
         self, mode: int, order: NDArray[np.int64], price: NDArray[np.int64],
@@ -195,7 +195,7 @@ class RowSets:
         """Return how many sets were listed or mended; None for not all that there are."""
         order = np.argsort(-price, kind="stable")
         before, state = price.copy(), begun(len(order))
-        self.prepare(order)
+        self.prepare(order, len(sink.cost))
         while state[PLACE] < len(order) or state[DEPTH] >= 0:
             if stop() or state[FULL] or state[STEPS] >= steps:
                 self.steps = int(state[STEPS])

@@ -6,7 +6,10 @@ import numpy as np
 
 from incrowd.kernels.jit import inner_kernel
 
-SEEN = 1 << 22  # places: memory that no join was put in is never touched
+
+def places(joins: int) -> int:
+    """Return how many places a table of so many joins has: more than half of them stay free."""
+    return 1 << (2 * joins + 2).bit_length()
 
 
 @inner_kernel
@@ -14,7 +17,7 @@ def is_new(hidden: Any, node: Any, seen: Any) -> bool:
     """Note a join; return whether it was not noted before.
 
     hidden: uint64, shape (words,): the columns that it hides.  node: int32, shape (columns,): a row
-    that it matches.  seen: uint64, shape (``SEEN``,), zeros at first; half of them must be free.
+    that it matches.  seen: uint64, shape (``places``,), zeros at first; half of them must be free.
     """
     key = np.uint64(1469598103934665603)
     for b in range(node.size):

@@ -233,7 +233,7 @@ class SpanSets(RowSets):
         )  # fmt: skip
         self.dearest = sum(int(tree.roots.max(initial=0)) for tree in instance.trees)
 
-    def prepare(self, order: NDArray[np.int64]) -> None:
+    def prepare(self, order: NDArray[np.int64], most: int) -> None:
         """Note where rows and boxes stand by falling price."""
         self.stack.rank[order] = np.arange(len(order))
         last_places(self.stack.rank, self.tree, self.stack.last)

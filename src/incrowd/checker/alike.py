@@ -54,18 +54,12 @@ def varying(person: pl.Series, cell: pl.Series) -> pl.Series:
     return (first != number).arg_true()
 
 
-def whole_exceeds(
-    l: int,  # noqa: E741
-    e: Ints,
-    copies: Ints,
-    value: Ints,
-    group: Ints,
-    _: bool = True,
-) -> Any:
+def whole_exceeds(l: int, at: Any) -> Any:  # noqa: E741
     """Whether all rows of l people or more have a positive sum; per group.
 
-    ``value``: whose each entry is.
+    ``at``: the ``Entries`` of ``lawful``; their value is whose each one is.
     """
+    e, copies, value, group, _ = at
     width = int(value.max()) + 1
     key, place = np.unique(group * width + value, return_inverse=True)
     worth = np.zeros(len(key), np.int64)

@@ -20,6 +20,7 @@ from incrowd.checker import arrow, parquet
 KNOWN = re.compile(r"ARROW:schema|pandas|org\.apache\.spark\.(version|timeZone|legacy\w+)")
 OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
 SPARK = "org.apache.spark.sql.parquet.row.metadata"
+SAIL = "SPARK::metadata::json", "{}"  # of a column without any
 BESIDE = "the file holds more than its table:"
 WORDS = "the file holds more values than its cells show"
 BYTES = 6  # of Parquet: texts and bytes, which writers of dictionaries may hand on as a whole
@@ -64,19 +65,20 @@ def schemas_of(data: bytes) -> Iterator[arrow.Table]:
 
 
 def _notes_of_schema(schema: arrow.Table) -> Iterator[str]:
-    for name in _keys(schema, 2):
+    for name, _ in _pairs(schema, 2):
         if not KNOWN.fullmatch(name):
             yield name
     for at in schema.vector(1, 4):
-        for name in _keys(arrow.root(schema.data, at), 6):
-            if not OWN.fullmatch(name):
+        for name, value in _pairs(arrow.root(schema.data, at), 6):
+            if not (OWN.fullmatch(name) or (name, value) == SAIL):
                 yield name
 
 
-def _keys(table: arrow.Table, field: int) -> Iterator[str]:
-    """Yield the names of notes."""
+def _pairs(table: arrow.Table, field: int) -> Iterator[tuple[str, str]]:
+    """Yield the names of notes, and what they say."""
     for at in table.vector(field, 4):
-        yield _text(arrow.root(table.data, at), 0)
+        pair = arrow.root(table.data, at)
+        yield _text(pair, 0), _text(pair, 1)
 
 
 def _text(table: arrow.Table, field: int) -> str:

@@ -230,7 +230,7 @@ class Lawful:
                 return None
             if value_of_mark is not None:
                 value, last = value_of_mark[rows.mark[row]], depth == len(rows.leaf)
-                alive = test(e, copies, value, group, last)
+                alive = test(Entries(e, copies, value, group, last))
         worth = summed(copies * np.maximum(e, 0), group)
         matters = e + worth[group] > 0
         return State(depth, row[matters], group[matters], cost, worth)
@@ -272,80 +272,72 @@ def followed(rule: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in rule.items() if name != "sizes"} | {"rule": "closeness"}
 
 
-def cases_exceed(
-    cases: Sequence[Case], e: Ints, copies: Ints, value: Ints, group: Ints, last: bool
-) -> Any:
+class Entries(NamedTuple):
+    """Rows of several groups, which stand one by one.
+
+    e: what each copy is worth beyond the cost; copies; value: of the rule's column; group: 0, 1, …
+    last: whether it is the last column; before that, a few trials must do.
+    """
+
+    e: Ints
+    copies: Ints
+    value: Ints
+    group: Ints
+    last: bool
+
+    def rank(self) -> Ints:
+        """Count the copies of the same group and value that stand earlier."""
+        return before(self.copies, self.group, self.value)
+
+
+def cases_exceed(cases: Sequence[Case], at: Entries) -> Any:
     """Whether some class of some case has a positive sum of e; per group."""
-    return np.logical_or.reduce([exceeds(case, e, copies, value, group, last) for case in cases])
+    return np.logical_or.reduce([exceeds(case, at) for case in cases])
 
 
-def majorized_exceeds(
-    tops: Sequence[Sequence[int]],
-    cases: Sequence[Case],
-    e: Ints,
-    copies: Ints,
-    value: Ints,
-    group: Ints,
-    last: bool,
-) -> Any:
+def majorized_exceeds(tops: Sequence[Sequence[int]], cases: Sequence[Case], at: Entries) -> Any:
     """Whether classes that some tops allow, or all larger ones, exceed; per group.
 
     Asked only where the first case, a relaxation of all classes, exceeds; of a value no more rows
     than the highest top allows.
     """
     whole, large = cases
-    alive = exceeds(whole, e, copies, value, group, last)
-    found = exceeds(large, e, copies, value, group, last) & alive
+    alive = exceeds(whole, at)
+    found = exceeds(large, at) & alive
     most = max((top[0] for top in tops), default=0)
-    some = np.clip(most - before(copies, group, value), 0, copies) * (alive & ~found)[group]
-    here = np.repeat(np.arange(len(e)), some)
-    asked = np.unique(group[here])
-    number = np.searchsorted(asked, group[here])
-    found[asked] = majorized.uneven_exceeds(tops, e[here], value[here], number)
+    some = np.clip(most - at.rank(), 0, at.copies) * (alive & ~found)[at.group]
+    here = np.repeat(np.arange(len(at.e)), some)
+    asked = np.unique(at.group[here])
+    number = np.searchsorted(asked, at.group[here])
+    found[asked] = majorized.uneven_exceeds(tops, at.e[here], at.value[here], number)
     return found
 
 
-def by_size_exceeds(
-    sized: BySize,
-    cases: Sequence[Case],
-    e: Ints,
-    copies: Ints,
-    value: Ints,
-    group: Ints,
-    last: bool,
-) -> Any:
+def by_size_exceeds(sized: BySize, cases: Sequence[Case], at: Entries) -> Any:
     """Whether classes of one of the sizes, or all larger ones, exceed; per group."""
-    rank = before(copies, group, value)
-    return sized.exceeds(e, rank, copies, value, group) | cases_exceed(
-        cases, e, copies, value, group, last
-    )
+    found = sized.exceeds(at.e, at.rank(), at.copies, at.value, at.group)
+    return found | cases_exceed(cases, at)
 
 
-def distinct_exceeds(
-    l: int,  # noqa: E741
-    k: int,
-    e: Ints,
-    copies: Ints,
-    value: Ints,
-    group: Ints,
-    _: bool = True,
-) -> Any:
+def distinct_exceeds(l: int, k: int, at: Entries) -> Any:  # noqa: E741
     """Whether rows of l values, max(k, l) rows or more, have a positive sum; per group."""
-    dearest = before(np.ones_like(e), group, value) == 0
+    e, group = at.e, at.group
+    dearest = before(np.ones_like(e), group, at.value) == 0
     base = dearest & (before(dearest, group) < l)
-    rest = copies - base
+    rest = at.copies - base
     forced = np.clip(k - l - before(rest, group), 0, rest)
     best = summed(e * (base + np.where(e > 0, rest, forced)), group)
     return (summed(base, group) == l) & (best > 0)
 
 
-def exceeds(case: Case, e: Ints, copies: Ints, value: Ints, group: Ints, last: bool) -> Any:
+def exceeds(case: Case, at: Entries) -> Any:
     """Whether some class of the case has a positive sum of e; per group.
 
     With ``spare``: for any slope s ≥ 0, a class is worth at most s·spare and the dearest rows
     when what is beyond the caps counts e − s.  The best s is the least at which these hold no more
     than ``spare`` beyond; before the last column a few trials must do.
     """
+    e, copies, value, group, last = at
     units = np.minimum(copies, case.size // case.unit) * case.unit
     within = np.clip(case.cap[value] - before(units, group, value), 0, units)
     if not case.spare:

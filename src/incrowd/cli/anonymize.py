@@ -15,7 +15,7 @@ from incrowd.cli.earlier import (
     whole,
 )
 from incrowd.cli.output import print_json, release_record, say, warn
-from incrowd.cli.places import require_apart, require_proof_of, shown
+from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
 from incrowd.cli.progress import progress
 from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import (
@@ -270,8 +270,7 @@ def require_outputs(
     for name in outputs[folder:]:
         if not is_address(name):
             require_place(name)
-    if as_json and output == "-":
-        raise InputError("-o - and --json both want standard output; write the release to a file")
+    require_one_output(output, as_json, "release")
 
 
 def require_derived(is_derived: bool, given: dict[str, Any]) -> None:

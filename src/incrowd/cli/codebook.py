@@ -10,7 +10,7 @@ import click
 from incrowd import codebooks
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.cli.places import require_apart
+from incrowd.cli.places import require_apart, require_one_output
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.tables.atomic import is_stream, require_place, whole
@@ -102,8 +102,7 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     require_apart({"-o": output, "--statement": given["statement"]}, table, given)
     if given["statement"] is not None and is_stream(output):
         raise InputError("--statement needs a file for OUT: it states its hash")
-    if as_json and output == "-":
-        raise InputError("-o - and --json both want standard output; write the release to a file")
+    require_one_output(output, as_json, "release")
     for name in (output, given["statement"]):
         if name is not None:
             require_place(name)

@@ -6,7 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.cli.places import require_apart
+from incrowd.cli.places import require_apart, require_one_output
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
 from incrowd.policy import Policy
@@ -93,8 +93,7 @@ def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     for name in (output, svg):
         if name is not None:
             require_place(name)
-    if as_json and output == "-":
-        raise InputError("-o - and --json both want standard output; write the points to a file")
+    require_one_output(output, as_json, "points")
     if svg is not None:
         if svg == "-":
             raise InputError("--svg needs a file of its own")

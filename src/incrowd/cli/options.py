@@ -78,7 +78,8 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
         kind = {"type": {"whole": int, "number": float}.get(option.kind, str)}
     if option.kind not in MANY:
         kind |= {"default": option.typed_default, "show_default": True}
-    return click.option(option.flag, option.name, metavar=option.metavar, help=help, **kind)
+    names = [option.flag, "--k"] if option.flag == "-k" else [option.flag]  # as others are written
+    return click.option(*names, option.name, metavar=option.metavar, help=help, **kind)
 
 
 ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")

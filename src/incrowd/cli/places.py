@@ -155,3 +155,9 @@ def require_proof_of(statement: str | None, proof: str | None) -> None:
     """Raise InputError for a statement without a proof."""
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
+
+
+def require_one_output(output: str | None, as_json: bool, what: str) -> None:
+    """Raise InputError where standard output is to hold two things: ``what``, and ``--json``."""
+    if as_json and output == "-":
+        raise InputError(f"-o - and --json both want standard output; write the {what} to a file")

@@ -70,9 +70,11 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         raise InputError("--report-attacks goes with --report-internal: it is part of that")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
     if wanted.get("--report") or wanted.get("--report-internal"):
-        from incrowd.report.plots import require_matplotlib
+        from incrowd.report.make import require_matplotlib, require_name
 
         require_matplotlib()
+        for option in ("--report", "--report-internal"):
+            require_name(wanted.get(option, "report.html"))
     for option, path in wanted.items():
         if path == "-" or is_address(path):
             raise InputError(f"{option} needs a file, not standard output or a database")

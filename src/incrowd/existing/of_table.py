@@ -34,7 +34,7 @@ from incrowd.existing.whole import Joined, WholeRelease, whole_of
 from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
-from incrowd.privacy.cautions import few_new
+from incrowd.privacy.cautions import few_new, rewritten
 from incrowd.privacy.classes import values_by_class
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.published.cautions import repeatable
@@ -122,6 +122,10 @@ class ExtendedRelease(Release):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Of new rows that stand out, and of the seed; nobody knows whom earlier rows name."""
+        found: list[str] = []
+        for name in (*self.roles.qi, *self.roles.sensitive):
+            both = (table.encode(name).values for table in (self.existing, self.source))
+            found += rewritten(name, *both)
         old, new = self._sizes
         if self.roles.person:  # of new rows, people
             place, later = self._place, self._place >= self.existing.rows
@@ -129,7 +133,7 @@ class ExtendedRelease(Release):
             new = values_by_class(self.class_of_row[later], whose, self.classes)
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
-        found = [few_new(few, len(grown), self.k)] if few else []
+        found += [few_new(few, len(grown), self.k)] if few else []
         found += [self.caution] if self.caution else []
         return (*found, *repeatable(self.policy))
 

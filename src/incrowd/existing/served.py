@@ -29,11 +29,21 @@ def require_servable(policy: Policy) -> None:
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
     """Raise InputError unless an earlier release has the columns of the new rows, in any order."""
-    if sorted(found) != sorted(columns):
+    differ = differing("the earlier release", found, columns)
+    if differ:
         raise InputError(
-            "the earlier release has other columns than the new rows would be published with: "
-            f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
+            f"the new rows would be published {differ}: rename columns, or give each the role that "
+            "it had then"
         )
+
+
+def differing(what: str, found: Sequence[str], columns: Sequence[str]) -> str:
+    """Say which columns a table called ``what`` has more or less than another; nothing if none."""
+    gone = ", ".join(repr(name) for name in found if name not in columns)
+    more = ", ".join(repr(name) for name in columns if name not in found)
+    told = [f"without {gone}, which {what} has"] if gone else []
+    told += [f"with {more}, which {what} lacks"] if more else []
+    return ", and ".join(told)
 
 
 def require_texts(existing: Source, new: Source, columns: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded, coded, edit_for
 from incrowd.errors import InputError
+from incrowd.existing.served import differing
 from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
@@ -99,11 +100,9 @@ def whole_of(
     """
     earlier = open_table(original) if isinstance(original, str | Path) else original
     new, policy, stop = release.source, release.policy, Stop(*release.policy.limits)
-    if sorted(earlier.columns) != sorted(new.columns):
-        raise InputError(
-            "the earlier original has other columns than the new rows: "
-            f"{', '.join(map(repr, earlier.columns))} against {', '.join(map(repr, new.columns))}"
-        )
+    differ = differing("the earlier original", earlier.columns, new.columns)
+    if differ:
+        raise InputError(f"the new rows come {differ}; they go with the same columns alone")
     place = place_of(original, earlier.rows, joined.earlier, proof, published)
     like = new.source if isinstance(new, FewerRows) else new
     table = coded(union(earlier, new, like, new.columns), policy)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.text.units import counted
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,9 @@ class Prefix:
         longest = max(map(len, known), default=None)
         if longest is not None and self.counts[-1] >= longest:
             raise HierarchyError(
-                f"column {column!r}, {self}: the longest value has {longest} characters, so a mask "
-                f"covers at most {longest - 1} of them; '*' itself is added as the last level"
+                f"column {column!r}, {self}: the longest value has {counted(longest, 'character')},"
+                f" so a mask covers at most {longest - 1} of them; '*' itself is added as the last "
+                "level"
             )
         columns = [known]
         for count in self.counts:

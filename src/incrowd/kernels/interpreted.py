@@ -4,12 +4,14 @@ What Python makes of a few rows takes less time than it takes to load compiled k
 to compile them.  A method says so for its smallest tables, whatever is cached: the answer must be
 the same, to the last bit.  So it is for kernels that compute with whole numbers of 64 bits, and
 with floats one by one.  Where a number goes beyond its bits, which compiled kernels do not tell
-from any other, Python or numpy say so; the method then begins anew with compiled kernels.
+from any other, Python or numpy say so; the method then begins anew with compiled kernels.  A
+process that has interpreted for as long as kernels take to be loaded has compiled ones do the rest.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import thread_time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +19,8 @@ import numpy as np
 T = TypeVar("T")
 COMPILED, INTERPRETED, INSIDE = 0, 1, 2
 HOW: ContextVar[int] = ContextVar("how kernels run here", default=COMPILED)
+ENOUGH = 2.0  # CPU seconds: many small tables in a row are no few rows
+SPENT = [0.0]  # how many were interpreted so far
 
 
 @contextmanager
@@ -32,14 +36,19 @@ def interpreted() -> Iterator[None]:
 def of_few(few: bool, work: Callable[[], T]) -> T:
     """Return what ``work`` does: with interpreted kernels where the table is one of ``few`` rows.
 
+    They are compiled all the same once this process has interpreted for ``ENOUGH``.
+
     ``work`` may be called twice, and must not change what it is given.
     """
-    if few:
+    if few and SPENT[0] < ENOUGH:
+        began = thread_time()
         try:
             with interpreted():
                 return work()
         except (FloatingPointError, OverflowError):
             pass  # beyond 64 bits
+        finally:
+            SPENT[0] += thread_time() - began
     return work()
 
 

@@ -48,9 +48,8 @@ from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
 from incrowd.tables.numbers import require_texts
-from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
-from incrowd.text.numerals import POINT
+from incrowd.text.numerals import POINT, require_decimal
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy

@@ -26,8 +26,8 @@ from incrowd.policy.veil import veil_of
 from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.run.threads import cores
-from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import marks_for, marks_of, require_known
+from incrowd.text.numerals import require_decimal
 from incrowd.text.shell import shell_line
 
 if TYPE_CHECKING:

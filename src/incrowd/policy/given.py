@@ -18,7 +18,10 @@ def require_kinds(policy: Any) -> None:
     for column, spec in policy.hierarchies.items():
         if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
             wrong = type(spec).__name__
-            raise InputError(f"hierarchy of {column!r}: {wrong} is not a text, a path or a source")
+            raise InputError(
+                f"hierarchy of {column!r}: {wrong} is not a text, a path or a source"
+                "; write a rule such as 'interval:5,10', or a file's name"
+            )
     if not isinstance(policy.method, str) and not hasattr(policy.method, "refuse"):
         wrong = type(policy.method).__name__
         raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")

@@ -21,9 +21,8 @@ from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, sh
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
 from incrowd.tables.totals import totals as totals
-from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
-from incrowd.text.numerals import POINT, pointed
+from incrowd.text.numerals import POINT, pointed, require_decimal
 from incrowd.text.units import counted
 
 IDENTIFYING = (

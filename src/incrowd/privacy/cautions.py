@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 DIVERSITY = (
     "l-diversity counts the values of each class; it does not limit what can be inferred: somebody "
@@ -23,6 +23,30 @@ ANOTHER = (
 def plainest(text: str) -> str:
     """Return a text without NUL bytes and outer spaces, its characters composed (NFC)."""
     return unicodedata.normalize("NFC", text.replace("\0", "")).strip()
+
+
+def bare(text: str) -> str:
+    """Return a text without what another type or program may write otherwise."""
+    text = text.strip().casefold()
+    whole, point, decimals = text.partition(".")
+    if point and not decimals.strip("0"):
+        text = whole
+    return text.lstrip("0") or "0"
+
+
+def rewritten(name: str, before: Iterable[str | None], now: Iterable[str | None]) -> Iterator[str]:
+    """Yield the caution that values of new rows are written otherwise than in earlier rows."""
+    earlier = {text for text in before if text is not None}
+    plain = {bare(text) for text in earlier}
+    strange = [text for text in now if text is not None and text not in earlier]
+    alike = sum(bare(text) in plain for text in strange)
+    if alike:
+        yield (
+            f"{alike:,} {'value' if alike == 1 else 'values'} of {name!r} stand in the earlier "
+            "release but for blanks, case, zeros in front or decimals behind: each way of writing "
+            "counts as a value of its own, and tells new rows from earlier ones. Write them as "
+            "they were"
+        )
 
 
 def twins(columns: Mapping[str, Sequence[str | None]]) -> Iterator[str]:

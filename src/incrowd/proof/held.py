@@ -215,13 +215,24 @@ def as_strict(stated: Entry, asked: Entry) -> bool:
     )
 
 
+def marks_in(proof: Proof, column: str) -> set[str]:
+    """Return the texts that a proof takes for missing values of a column."""
+    return {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+
+
+def marks_unsaid(proof: Proof, policy: Policy, column: str) -> list[str]:
+    """Return what is to be said where a proof takes more texts for missing than is asked for."""
+    if marks_in(proof, column) <= {*marks_for(policy.na, column)}:
+        return []
+    return [f"column {column!r}: values that stand for missing ones are not said (--na)"]
+
+
 def marks_differ(proof: Proof, policy: Policy) -> Iterator[str]:
     """Yield the columns whose texts of missing values are others than those asked for."""
     for column in proof.facts["roles"]["qi"]:
-        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+        yield from marks_unsaid(proof, policy, column)
+        stated = marks_in(proof, column)
         asked, paths = {*marks_for(policy.na, column)}, paths_of(proof, column)
-        if not stated <= asked:
-            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
         if any(len(paths.get(mark, ())) > 2 for mark in asked - stated):
             yield f"column {column!r}: its hierarchy takes a text of --na for a value like others"
 
@@ -247,9 +258,8 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
                 yield f"column {column!r} is not a quasi-identifier, so it has no hierarchy"
             continue
-        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
-        if not stated <= {*marks_for(policy.na, column)}:
-            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
+        if unsaid := marks_unsaid(proof, policy, column):
+            yield from unsaid
         elif path.is_file():
             try:
                 require_hierarchy(proof, column, path.read_bytes())

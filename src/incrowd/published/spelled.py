@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker.beside import WORDS
-from incrowd.checker.both import BESIDE
 from incrowd.checker.delimited import BARE, BLANK, MARK, MIXED, TWO_WAYS, Reading
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
@@ -37,8 +36,8 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
     same: columns that are published as they are, and compared to the bit, see ``alike``.
     """
     whole = released.base if isinstance(released, PartsTable) else released
-    if isinstance(released, PartsTable) and released.hidden is not None:
-        yield f"{BESIDE} {released.hidden!r}"
+    if isinstance(released, PartsTable):
+        yield from dict.fromkeys(released.odd)
     if isinstance(whole, CsvTable):
         yield from _written_apart(whole)
         return

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from incrowd.errors import InputError
 from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
@@ -76,6 +77,15 @@ def foot(view: View) -> Html:
     return tag("p", f"Made by incrowd {view.version}, {now}. This page loads nothing.")
 
 
+def require_name(path: str | Path) -> None:
+    """Raise InputError where a report's name is that of another kind of document."""
+    if Path(path).suffix.lower() in (".pdf", ".doc", ".docx", ".odt", ".md", ".xlsx", ".csv"):
+        raise InputError(
+            f"{path}: a report is a page of HTML: name it .html, and print it from the browser "
+            "where a PDF is wanted"
+        )
+
+
 def write_report(
     release: Published,
     path: str | Path,
@@ -93,9 +103,10 @@ def write_report(
     Raises
     ------
     MissingExtraError: matplotlib is not installed.
-    InputError: the folder cannot be written.
+    InputError: the folder cannot be written, or the name is that of another kind of document.
     """
 
+    require_name(path)
     text = internal_report(release, name, inside) if internal else external_report(release, name)
     with whole(path, internal) as file:
         file.write(text.encode("utf-8", "replace"))

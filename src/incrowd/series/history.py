@@ -12,6 +12,7 @@ from typing import Any
 
 from incrowd.checker.files import once, same
 from incrowd.errors import InputError
+from incrowd.privacy.cautions import bare
 
 FORMAT, VERSION = "incrowd-history", 1
 PARTS = {"format", "version", "asked", "releases", "people", "classes"}
@@ -133,8 +134,12 @@ def _unordered(value: Any) -> Any:
 
 
 def _told(earlier: Any, now: Any) -> str:
-    """Say which numbers differ; what else was asked may be long."""
-    return f" ({earlier}, now {now})" if type(earlier) is type(now) is int else ""
+    """Say which numbers or names differ; what else was asked may be long."""
+    if type(earlier) is type(now) is int:
+        return f" ({earlier}, now {now})"
+    if isinstance(earlier, list) and isinstance(now, list):
+        return f" ({', '.join(map(repr, earlier))}; now {', '.join(map(repr, now))})"
+    return ""
 
 
 def require_expected(path: str | Path, history: History, seal: str | None) -> None:
@@ -207,12 +212,3 @@ def require_same_keys(history: History, keys: Sequence[str], all_new: bool) -> N
             f"none of the {len(keys):,} people is one of the {len(known):,} of earlier releases: "
             "are their keys of another type? If all of them are new, say so: --all-new (all_new=)"
         )
-
-
-def bare(key: str) -> str:
-    """Return a key without what another type or program may write otherwise."""
-    text = key.strip().casefold()
-    whole, point, decimals = text.partition(".")
-    if point and not decimals.strip("0"):
-        text = whole
-    return text.lstrip("0") or "0"

@@ -23,7 +23,7 @@ from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import WHO, numbered, owned, require_people, with_numbers
 from incrowd.spark.plan import on_batches, workers_errors
 from incrowd.spark.result import SparkRelease
-from incrowd.spark.rows import hashable, one_form, ranges, rewritten
+from incrowd.spark.rows import hashable, one_form, ranges, rewritten, without_notes
 from incrowd.spark.task import CODED, Task
 from incrowd.tables.base import Column
 
@@ -72,7 +72,7 @@ def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Asked", "DataFrame"]:
     inner = inner_names(roles)
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
     asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
-    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
+    named = without_notes(df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns))))
     at = [df.columns.index(name) for name in roles.person]
     whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, asked.persons, strict=True)]
     return asked, one_form(named.select(*(inner[name] for name in asked.published), *whose))
@@ -266,7 +266,7 @@ def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> Sp
     secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
     models = model_of(policy, secret, policy.sources()).names(roles.sensitive)
     method = policy.method if isinstance(policy.method, str) else policy.method.id
-    data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
+    data = without_notes(df.toDF(*(f"a{i}" for i in range(len(df.columns)))))
     places = [i for i, name in enumerate(df.columns) if name not in roles.id]
     names = [df.columns[i] for i in places]
     return SparkRelease(

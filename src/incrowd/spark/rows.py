@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 CHANGED = "the table changed since it was anonymized (incrowd); anonymize it again"
 
 
+def without_notes(rows: "DataFrame") -> "DataFrame":
+    """Return rows whose columns carry no metadata, which may list cells: those of an indexer do.
+
+    Files of Parquet would hold it, also of rows that are left out.
+    """
+    for field in rows.schema.fields:
+        if field.metadata:
+            rows = rows.withMetadata(field.name, {})
+    return rows
+
+
 def one_form(rows: "DataFrame") -> "DataFrame":
     """Return rows in which 0.0 and NaN look one way each, as a release of one machine shows them.
 

@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.privacy.model import Model
 
+CHANGED = "the table changed while it was read; run again once it rests"
 CODED = "k array<int>, s array<int>, n bigint"
 """A distinct row: leaf codes, codes of the sensitive values, copies."""
 
@@ -58,7 +59,7 @@ class Codec:
         known: Any = compute  # its functions are made when it is imported
         place = known.index_in(column.cast(self.values.type), value_set=self.values)
         if place.null_count:
-            raise InputError("the table changed while it was read; run again once it rests")
+            raise InputError(CHANGED)
         return self.codes[place.to_numpy(zero_copy_only=False)]
 
     def decode(self, codes: NDArray[np.int32]) -> pa.Array:
@@ -88,7 +89,7 @@ class Numbers:
         """int32, shape (rows,): the numbers themselves."""
         codes = column.to_numpy().astype(np.int32)
         if codes.min(initial=0) < 0:
-            raise InputError("the table changed while it was read; run again once it rests")
+            raise InputError(CHANGED)
         return codes
 
     def decode(self, codes: NDArray[np.int32]) -> pa.Array:

@@ -297,10 +297,7 @@ def _to_polars(series: "nw.Series[Any]", column: str) -> Any:
         return series.to_polars()
     except pl.exceptions.PolarsError:
         kind = getattr(series.to_native(), "type", "another library")
-        raise InputError(
-            f"column {column!r} is of type {kind}, which cannot be read; make it text, or leave "
-            "it out"
-        ) from None
+        raise _unreadable(column, kind) from None
 
 
 def from_native(data: Any) -> NativeTable:
@@ -375,10 +372,12 @@ def require_readable(frame: Any) -> None:
         return
     for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
         if refused:
-            raise InputError(
-                f"column {column!r} is of type {kind}, which cannot be read; make it text, or "
-                "leave it out"
-            )
+            raise _unreadable(column, kind)
+
+
+def _unreadable(column: str, kind: object) -> InputError:
+    reason = f"column {column!r} is of type {kind}, which cannot be read"
+    return InputError(f"{reason}; make it text, or leave it out")
 
 
 def _same(native: Any) -> Any:

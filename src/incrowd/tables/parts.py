@@ -3,7 +3,7 @@
 import fnmatch
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,8 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.checker.both import hidden_in
+from incrowd.checker.both import BESIDE, hidden_in
+from incrowd.checker.delimited import BLANK, TWO_WAYS
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, Table, replaced
@@ -64,7 +65,7 @@ class PartsTable:
     columns: those of the files, then those of the folders.
     parts: the files.
     levels: the columns that stand in the folders' names.
-    hidden: the name of a file of the folder that is no part of it, and no reader shows; or None.
+    odd: what its folder and files show beside cells, in words; see ``_odd``.
     """
 
     def __init__(
@@ -72,10 +73,10 @@ class PartsTable:
         base: CsvTable | PackedTable,
         parts: Sequence[Part],
         levels: Mapping[str, Column],
-        hidden: str | None = None,
+        odd: Sequence[str] = (),
     ) -> None:
         self.base, self.parts, self.levels = base, tuple(parts), dict(levels)
-        self.hidden = hidden
+        self.odd = tuple(odd)
         self.columns = (*base.columns, *levels)
 
     @property
@@ -273,8 +274,29 @@ def read_parts(
         for name, table, end in zip(names, tables, ends, strict=True)
     ]
     base = joined([str(root / name) for name in names], tables)
-    hidden = hidden_in(root) if Path(path).is_dir() else None
-    return PartsTable(base, parts, columns_of_levels(path, parts, base), hidden)
+    folder = root if Path(path).is_dir() else None
+    levels = columns_of_levels(path, parts, base)
+    return PartsTable(base, parts, levels, tuple(_odd(folder, names, tables)))
+
+
+def _odd(folder: Path | None, names: Sequence[str], tables: Sequence[Table]) -> Iterator[str]:
+    """Yield hidden files, blank lines at the end of a file, and values that folders write twice.
+
+    ``folder``: where all its files are meant.
+    """
+    hidden = folder and hidden_in(folder)
+    if hidden:
+        yield f"{BESIDE} {hidden!r}"
+    for name, table in zip(names, tables, strict=True):
+        tail = bytes(table._data[-4:]) if isinstance(table, CsvTable) else b""
+        if len(table.columns) > 1 and tail.replace(b"\r\n", b"\n").endswith((b"\n\n", b"\r\r")):
+            yield f"{name!r}: {BLANK}"
+    written: dict[tuple[str, str], str] = {}
+    for folders in (name.split("/")[:-1] for name in names):
+        for met in filter(None, map(LEVEL.fullmatch, folders)):
+            column, value = unquote(met[1]), unquote(met[2])
+            if written.setdefault((column, value), met[0]) != met[0]:
+                yield f"column {column!r}: {TWO_WAYS}"
 
 
 def _one(path: Path, delimiter: str | None, encoding: str | None) -> CsvTable | PackedTable:

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from incrowd.errors import InputError
 
 POINT, COMMA = ".", ","
 DECIMALS = (POINT, COMMA)
@@ -12,6 +15,13 @@ WITH_COMMA = re.compile(
     r"[+-]?([0-9]+|[1-9][0-9]{0,2}([.'\u2019 \u00a0\u202f])[0-9]{3}(\2[0-9]{3})*)(,[0-9]+)?"
 )
 """``1,5``, ``1.234,5`` and ``1 234,5``: thousands may stand apart, all by one mark."""
+
+
+def require_decimal(given: Any) -> None:
+    """Raise InputError for what stands before no decimals."""
+    if given not in DECIMALS:
+        known = " or ".join(map(repr, DECIMALS))
+        raise InputError(f"decimal, what stands before decimals, is {known}, not {given!r}")
 
 
 def pointed(text: str, decimal: str) -> str | None:

@@ -1,7 +1,9 @@
 """Small tables for the engine's tests, and naive counterparts of what it computes."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +84,7 @@ def random_tables(
         yield random_table(rng, kind, rows, columns), rng
 
 
+@lru_cache(maxsize=4)
 def node_tuples(instance: Instance) -> dict[tuple[int, ...], int]:
     """Every pattern: the distinct rows that match it, and its least cost.
 
@@ -89,17 +92,19 @@ def node_tuples(instance: Instance) -> dict[tuple[int, ...], int]:
     entry, at the cost of the cheapest, which is their join.
     """
     found: dict[tuple[int, ...], int] = {}
-    for levels in product(*(range(tree.levels) for tree in instance.trees)):
+    columns = instance.codes.T
+    steps = [  # by column and level: each row's node, and what it costs
+        list(zip(tree.node[:, code].tolist(), tree.cost[:, code].tolist(), strict=True))
+        for tree, code in zip(instance.trees, columns, strict=True)
+    ]
+    for levels in product(*steps):
         groups: dict[tuple[int, ...], list[int]] = {}
         costs: dict[tuple[int, ...], int] = {}
-        for r, codes in enumerate(instance.codes.tolist()):
-            pairs = [
-                (tree, level, code)
-                for tree, level, code in zip(instance.trees, levels, codes, strict=True)
-            ]
-            nodes = tuple(int(tree.node[level, code]) for tree, level, code in pairs)
+        nodes_of = zip(*(node for node, _ in levels), strict=True)
+        costs_of = zip(*(cost for _, cost in levels), strict=True)
+        for r, (nodes, paid) in enumerate(zip(nodes_of, costs_of, strict=True)):
             groups.setdefault(nodes, []).append(r)
-            costs[nodes] = sum(int(tree.cost[level, code]) for tree, level, code in pairs)
+            costs[nodes] = sum(paid)
         for nodes, rows in groups.items():
             key = tuple(rows)
             found[key] = min(costs[nodes], found.get(key, costs[nodes]))
@@ -108,14 +113,15 @@ def node_tuples(instance: Instance) -> dict[tuple[int, ...], int]:
 
 def supported(instance: Instance, k: int) -> dict[tuple[int, ...], int]:
     """The patterns that at least k copies match."""
+    counts = instance.counts.tolist()
     return {
         rows: cost
         for rows, cost in node_tuples(instance).items()
-        if instance.counts[list(rows)].sum() >= k
+        if sum(counts[r] for r in rows) >= k
     }
 
 
-def highest(price: NDArray, counts: NDArray[np.int64], rows: tuple[int, ...], k: int) -> list:
+def highest(price: Any, counts: Any, rows: tuple[int, ...], k: int) -> list:
     """The k highest prices among rows, copies written out, falling."""
     every = [price[r] for r in rows for _ in range(counts[r])]
     return sorted(every, reverse=True)[:k]
@@ -123,8 +129,9 @@ def highest(price: NDArray, counts: NDArray[np.int64], rows: tuple[int, ...], k:
 
 def prices_hold(instance: Instance, k: int, price: NDArray[np.int64], quantum: int) -> bool:
     """Whether integer prices obey the inequality of every pattern."""
+    prices, counts = price.tolist(), instance.counts.tolist()
     return all(
-        sum(int(p) for p in highest(price, instance.counts, rows, k)) <= k * cost * quantum
+        sum(highest(prices, counts, rows, k)) <= k * cost * quantum
         for rows, cost in supported(instance, k).items()
     )
 

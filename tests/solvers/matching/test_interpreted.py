@@ -1,8 +1,10 @@
 """Tests of small tables, whose kernels are interpreted: they are to make what compiled ones do."""
 
+import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from tests.solvers.ranged_tables import ranged_tables
 from tests.solvers.small_tables import Shape, tables
 
+from incrowd.kernels import interpreted as few_rows
 from incrowd.kernels.interpreted import interpreted, of_few
 from incrowd.kernels.jit import inner_kernel, kernel
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -21,8 +24,15 @@ from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.matching import solver
 
 NONE, ALL = -1, 10**9
-SHAPE = Shape(rows=(2, 60), trees=True, sensitive=(3,))
+MOST = (2, 60)
+SHAPE = Shape(rows=MOST, trees=True, sensitive=(3,))
 WIDE = Shape(rows=(60, 70), columns=(10, 14), values=(2, 4))
+
+
+@pytest.fixture(autouse=True)
+def begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has interpreted nothing so far, and goes on with it."""
+    monkeypatch.setattr(few_rows, "ENOUGH", math.inf)
 
 
 def outcome(few: int, monkeypatch: pytest.MonkeyPatch, method: Any, problem: Problem) -> Outcome:
@@ -42,7 +52,8 @@ def facts(found: Outcome) -> list[Any]:
 
 def test_interpreted_kernels_make_the_same_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests 67 tables of stars, hierarchies and ranges, and models of one and two values."""
-    every = chain(tables(5, 40, SHAPE), ranged_tables(6, 25, (2, 60)), tables(7, 2, WIDE))
+    few, some = replace(SHAPE, rows=(2, 24)), chain(tables(5, 4, SHAPE), ranged_tables(6, 5, MOST))
+    every = chain(tables(9, 36, few), ranged_tables(10, 20, few.rows), some, tables(7, 2, WIDE))
     for number, (instance, _) in enumerate(every):
         cases: list[tuple[Any, Any]] = [(solver.SimplexMatching(), KAnonymity(2))]
         if instance.sensitive is not None:
@@ -132,6 +143,17 @@ def test_what_leaves_its_bits_is_compiled() -> None:
     assert powers(numbers)[1] != 3_000_000_001**4
     with interpreted(), pytest.raises(FloatingPointError):
         powers(numbers)
+
+
+def test_many_small_tables_in_a_row_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that interpreting ends when it has taken long enough, whatever it was that did."""
+    here = kernel(of_powers)
+    monkeypatch.setattr(few_rows, "SPENT", [0.0])
+    monkeypatch.setattr(few_rows, "ENOUGH", 1e-9)
+    first, second = (of_few(True, lambda: here(np.array([3]))) for _ in range(2))
+    assert first == second
+    assert few_rows.SPENT[0] > 0
+    assert len(versions(here)) == 1
 
 
 def test_kernels_are_compiled_again_afterwards() -> None:

@@ -18,7 +18,7 @@ S.opening = () => {
     } catch (error) { list.replaceChildren(note(error.message)); }
   };
   look(folder);
-  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
+  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is read, never changed, and nothing of it leaves this machine.'),
     form(() => open('open', { path: typed = $('path').value }),
       h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50, value: typed }), h('button', { class: 'main' }, 'Open')),
     list, form(() => open('load', { folder: $('work').value }),

@@ -61,13 +61,13 @@ export async function figures() {
 
 const SCREENS = {};
 export function screen(id, name, make, live) { SCREENS[id] = { name, make, live }; }
-export const here = () => location.pathname.slice(1) in SCREENS ? location.pathname.slice(1) : 'columns';
+export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'columns';
 export function go(id) { history.pushState(null, '', '/' + id); S.error = ''; draw(true); }
 function bar() {
   $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
   $('nav').replaceChildren(...Object.entries(SCREENS).map(([id, { name }], i) =>
     h('a', { href: '/' + id, title: 'Alt ' + (i + 1), 'aria-current': id === here() && S.state.open ? 'page' : null, onclick: e => { e.preventDefault(); go(id); } }, name)));
-  $('undo').disabled = !S.state.undo; $('redo').disabled = !S.state.redo;
+  for (const id of ['undo', 'redo']) $(id).disabled = !S.state[id];
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
@@ -145,6 +145,7 @@ async function enter(key) {
   if (!answer.ok) throw new Error(found.error);
   sessionStorage.setItem('token', token = found.token);
 }
+const running = () => ['job', 'sweep', 'attacks', 'study'].some(id => S.state[id]?.state === 'running');
 export async function opened() {
   S.state = await call('state?table=1');
   S.table = S.state.table;
@@ -152,20 +153,22 @@ export async function opened() {
   draw(true);
   await figures();
   if (S.figures) draw();
-  if ([S.state.job, S.state.sweep, S.state.attacks, S.state.study].some(x => x?.state === 'running')) watch();
+  if (running()) watch();
 }
 function notIn(message) {
   $('main').replaceChildren(h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
     form(async () => { try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } },
       h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
 }
-function theme(name) { document.documentElement.dataset.theme = name; localStorage.setItem('theme', name); }
+const look = document.documentElement.dataset;
+function theme(name) { look.theme = name; localStorage.setItem('theme', name); }
 theme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
-$('theme').onclick = () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
-$('undo').onclick = () => change('undo'); $('redo').onclick = () => change('redo');
+$('theme').onclick = () => theme(look.theme === 'dark' ? 'light' : 'dark');
+for (const id of ['undo', 'redo']) $(id).onclick = () => change(id);
 $('form').onchange = bar;
 $('copy').onclick = () => navigator.clipboard?.writeText($('said').textContent).then(() => say('Copied'), () => say('The browser does not let this page copy: mark the text'));
 addEventListener('popstate', () => draw(true));
+addEventListener('beforeunload', e => { if (running()) e.preventDefault(); });
 addEventListener('keydown', e => {
   const typing = /INPUT|TEXTAREA|SELECT/.test(e.target.tagName) && !/checkbox|range/.test(e.target.type);
   if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'z' && !typing) { e.preventDefault(); change(e.shiftKey ? 'redo' : 'undo'); }

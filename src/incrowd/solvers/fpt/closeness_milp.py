@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope
-from incrowd.solvers.fpt.laws import refuse_bent
+from incrowd.solvers.fpt.laws import LINEAR, refuse_bent
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
 
@@ -25,13 +25,7 @@ class ClosenessMILP:
     id = "closeness-milp"
     guarantee = "exact"
     scope = Scope(
-        models=(
-            "t-closeness",
-            "k-anonymity",
-            "distinct l-diversity",
-            "frequency l-diversity",
-            "recursive (c, l)-diversity",
-        ),
+        models=("t-closeness", *LINEAR),
         size=f"level combinations × distinct rows × transports ≤ {MOST_EFFORT:,}",
     )
     source = "Liang & Yuan 2012, Theorem 9"

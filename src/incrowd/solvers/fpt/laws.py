@@ -1,6 +1,14 @@
-"""Which part of a model is not linear in the number of rows of each kind in a class."""
+"""Which models are linear in the numbers of rows of each kind in a class."""
 
 from incrowd.problem.problem import Problem
+
+LINEAR = (
+    "k-anonymity",
+    "distinct l-diversity",
+    "frequency l-diversity",
+    "recursive (c, l)-diversity",
+)
+"""Those without transport, by name."""
 
 
 def refuse_bent(problem: Problem) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope
-from incrowd.solvers.fpt.laws import refuse_bent
+from incrowd.solvers.fpt.laws import LINEAR, refuse_bent
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
 
@@ -26,12 +26,7 @@ class PatternMILP:
     id = "pattern-milp"
     guarantee = "exact"
     scope = Scope(
-        models=(
-            "k-anonymity",
-            "distinct l-diversity",
-            "frequency l-diversity",
-            "recursive (c, l)-diversity",
-        ),
+        models=LINEAR,
         size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}",
     )
     source = "Bonizzoni et al. 2009, §4, as an integer program; Liang & Yuan 2012, Theorem 9"
