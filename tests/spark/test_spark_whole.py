@@ -27,7 +27,7 @@ def run(*words: Any) -> Any:
 
 def read(path: Path) -> str:
     """Return a page without random names in pictures, and without its command and its times."""
-    changing = r"-p[0-9a-f]{10}|(?<=seconds</th><td>)[0-9.]+|\d\d:\d\d UTC"
+    changing = r"-p[0-9a-f]{10}|(?<=seconds</th><td>)[0-9.]+|\d{4}-\d\d-\d\d \d\d:\d\d UTC"
     page = re.sub(changing, "", path.read_text("utf-8"))
     return "\n".join(line for line in page.splitlines() if "incrowd anonymize" not in line)
 
