@@ -218,3 +218,15 @@ def test_a_redraw_leaves_a_button_that_is_held(browser: Any, people: Path):
         page.mouse.up()
         page.locator("#jobstate .badge").wait_for(timeout=60_000)
         assert found.faults == []
+
+
+def test_a_redraw_does_not_wait_for_ever(browser: Any, people: Path):
+    """Tests a list, which opens without word of the press's end, and a button that never ends."""
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.go("release")
+        for pressed, gap in (("#gap", "0.05"), ("#run", "0.02")):
+            page.dispatch_event(pressed, "pointerdown")
+            page.select_option("#gap", gap)
+            page.locator(f"#gap option[selected][value='{gap}']").wait_for(state="attached")
+        assert found.faults == []

@@ -80,15 +80,15 @@ export function kept(root, build) {
   if (/text|number/.test(at.type) && to.id === at.id && to.value === at.value) to.replaceWith(to = at);
   to.focus({ preventScroll: true });
 }
-// a redraw waits for half a word and for a button held down: else the word or the click is lost
+// a redraw waits for half a word and for a held button (of a list that opens no end is told)
 const held = {};
 let late;
 for (const [what, begin, ...end] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel']])
-  for (const on of [begin, ...end]) addEventListener(on, () => { held[what] = on === begin; if (late) setTimeout(draw, 30); }, true);
+  for (const on of [begin, ...end]) addEventListener(on, e => { held[what] = on === begin && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
 export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
 export function draw(fresh) {
   bar();
-  late = !fresh && (held.word || held.hand);
+  late = !fresh && (held.word || Date.now() - held.hand < 2e3) && setTimeout(draw, 2e3);
   if (late) return SCREENS[here()].live?.();
   held.word = false;
   const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop;
@@ -166,7 +166,7 @@ theme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)
 $('theme').onclick = () => theme(look.theme === 'dark' ? 'light' : 'dark');
 for (const id of ['undo', 'redo']) $(id).onclick = () => change(id);
 $('form').onchange = bar;
-$('copy').onclick = () => navigator.clipboard?.writeText($('said').textContent).then(() => say('Copied'), () => say('The browser does not let this page copy: mark the text'));
+$('copy').onclick = () => navigator.clipboard?.writeText($('said').textContent).then(() => say('Copied'), () => say('Not copied: mark the text'));
 addEventListener('popstate', () => draw(true));
 addEventListener('beforeunload', e => { if (running()) e.preventDefault(); });
 addEventListener('keydown', e => {
