@@ -355,6 +355,21 @@ def wrong_people(plain: Any) -> list[Any]:
     return [*texts, [1, [1], beside], [value, [*signature, 1], beside]]
 
 
+def test_values_written_otherwise_are_warned_of(folder: Path) -> None:
+    """Tests a newcomer's value in other letters: a class would count it as another value."""
+    assert run(f"republish 1.csv -o o1.csv {WORDS} -q").exit_code == 0
+    table = pl.read_csv("1.csv", infer_schema=False)
+    assert ic.republish(table, "h", person="pid", sensitive="s", m=3).warnings == ()
+    new = table[:1].with_columns(pid=pl.lit("new"), s=" " + pl.col("s").str.to_uppercase())
+    both = pl.concat([table, new])
+    (told,) = ic.republish(both, "h", person="pid", sensitive="s", m=3).warnings
+    assert told.startswith("1 value of 's' stands in the earlier release but for blanks, case")
+    both.write_csv("2.csv")
+    done = run(f"republish 2.csv -o o2.csv {WORDS} -q --json")
+    assert json.loads(done.stdout)["warnings"][0] == told
+    assert f"incrowd: warning: {told}" in done.stderr
+
+
 def test_changes_and_company_are_named(folder: Path) -> None:
     """Tests who is withheld: a changed value until it is the old one, and who has no company."""
     assert run(f"republish 1.csv -o o1.csv {WORDS} -k 2 -q").exit_code == 0

@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from incrowd.release import Release
+    from incrowd.series.release import Republished
 
 
 def print_json(record: dict[str, Any]) -> None:
@@ -45,7 +46,7 @@ def say(message: str, quiet: bool = False) -> None:
             give_up_on(sys.stderr)
 
 
-def warn(release: "Release") -> None:
+def warn(release: "Release | Republished") -> None:
     """Say what a release does not protect from, also to who asked for quiet."""
     for warning in release.warnings:
         say(f"incrowd: warning: {warning}")

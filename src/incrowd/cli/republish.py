@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
@@ -93,6 +93,7 @@ def republish(
     if as_json:
         print_json(record(release, output, history))
     say(in_words(release, output, history), quiet)
+    warn(release)
     return 0
 
 
@@ -113,6 +114,7 @@ def record(release: "Republished", output: str, history: str) -> dict[str, Any]:
         "output": output,
         "history": history,
         "history_sha256": release.history.seal,
+        **({"warnings": list(release.warnings)} if release.warnings else {}),
     }
 
 

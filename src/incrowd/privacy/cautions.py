@@ -42,10 +42,10 @@ def rewritten(name: str, before: Iterable[str | None], now: Iterable[str | None]
     alike = sum(bare(text) in plain for text in strange)
     if alike:
         yield (
-            f"{alike:,} {'value' if alike == 1 else 'values'} of {name!r} stand in the earlier "
-            "release but for blanks, case, zeros in front or decimals behind: each way of writing "
-            "counts as a value of its own, and tells new rows from earlier ones. Write them as "
-            "they were"
+            f"{alike:,} {'value' if alike == 1 else 'values'} of {name!r} "
+            f"{'stands' if alike == 1 else 'stand'} in the earlier release but for blanks, "
+            "case, zeros in front or decimals behind: each way of writing counts as a value of its "
+            "own, and tells new rows from earlier ones. Write them as they were"
         )
 
 

@@ -14,6 +14,7 @@ from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.privacy.cautions import rewritten, twins
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
@@ -80,6 +81,15 @@ class Republished:
     def gap(self) -> float:
         """(cost − bound)/cost; 0 for a release that costs nothing."""
         return gap_of(self.cost_units, self.bound_units)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Of sensitive values that are several to a class, and one to who reads them."""
+        name = self.table.roles.sensitive[0]
+        now = self.table.source.encode(name).values
+        people = self.before.people.values()
+        known = {value for person in people for value in person.signature}
+        return (*rewritten(name, known, now), *twins({name: now}))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
