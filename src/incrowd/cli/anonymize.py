@@ -151,7 +151,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         say_proof_bound(release, facts, quiet)
     else:
         say(of_all(told), quiet)
-    warn(release)
+    warn(release.warnings)
     return 130 if release.ended == "interrupted" else 0
 
 

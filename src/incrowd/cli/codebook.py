@@ -9,7 +9,7 @@ import click
 
 from incrowd import codebooks
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, require_one_output
 from incrowd.errors import InputError
 from incrowd.policy import Policy
@@ -126,8 +126,7 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     if as_json:
         print_json(record(release, output))
     say(f"{summary(release)}\nwritten  {output}", quiet)
-    for warning in (lost(release), *release.warnings):
-        say(f"incrowd: warning: {warning}")
+    warn((lost(release), *release.warnings))
     return 0
 
 
@@ -197,8 +196,7 @@ def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
     found = codebooks.least_k(sample, epsilon, delta) if k is None else k
     known = codebooks.delta_of(found, sample, epsilon)
     click.echo(known if delta is None else found)
-    for warning in codebooks.of_delta(codebooks.Asked.of(found, sample, epsilon), known):
-        say(f"incrowd: warning: {warning}")
+    warn(codebooks.of_delta(codebooks.Asked.of(found, sample, epsilon), known))
 
 
 def verified(

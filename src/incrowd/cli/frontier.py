@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, require_one_output
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
@@ -80,8 +80,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
         )
     elif given["output"] is None:
         click.echo(as_lines(found))
-    for warning in found.warnings:
-        say(f"incrowd: warning: {warning}")
+    warn(found.warnings)
     how = "" if found.ended == "finished" else f"; ended: {found.ended}"
     say(f"{found!r}, {found.seconds:.1f} s{how}".strip("<>").replace(">,", ","), quiet)
     return 130 if found.ended == "interrupted" else 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.tables.atomic import require_place, whole
@@ -56,8 +56,7 @@ def init(
     say(f"{counted(len(guesses), 'column')}: {found}; check each guess", quiet)
     if output != "-":
         say(f"written  {output}", quiet)
-    for caution in totals(source):
-        say(f"incrowd: warning: {caution}")
+    warn(totals(source))
 
 
 def require_quasi_identifier(guesses: "list[Guess]") -> None:

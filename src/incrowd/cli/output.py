@@ -4,13 +4,13 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from incrowd.release import Release
-    from incrowd.series.release import Republished
 
 
 def print_json(record: dict[str, Any]) -> None:
@@ -46,9 +46,9 @@ def say(message: str, quiet: bool = False) -> None:
             give_up_on(sys.stderr)
 
 
-def warn(release: "Release | Republished") -> None:
-    """Say what a release does not protect from, also to who asked for quiet."""
-    for warning in release.warnings:
+def warn(warnings: Iterable[str]) -> None:
+    """Say what does not protect, or may not be meant, also to who asked for quiet."""
+    for warning in warnings:
         say(f"incrowd: warning: {warning}")
 
 

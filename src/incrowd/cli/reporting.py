@@ -10,7 +10,7 @@ import click
 
 from incrowd.cli.frontier import numbers
 from incrowd.cli.options import together
-from incrowd.cli.output import say
+from incrowd.cli.output import say, warn
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import require_place
@@ -128,8 +128,7 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
     from incrowd.frontiers.of_table import frontier_of
 
     found = frontier_of(release.source, numbers(ks), release.policy)
-    for warning in found.warnings:
-        say(f"incrowd: warning: {warning}")
+    warn(found.warnings)
     return found
 
 

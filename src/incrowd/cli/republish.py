@@ -93,7 +93,7 @@ def republish(
     if as_json:
         print_json(record(release, output, history))
     say(in_words(release, output, history), quiet)
-    warn(release)
+    warn(release.warnings)
     return 0
 
 

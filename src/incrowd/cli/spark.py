@@ -62,7 +62,7 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
         print_json(release_record(told, output, given["proof"]) | proof_bound(told, facts))
     say(f"{summary(told)}\nwritten  {output}{also_written(given)}", quiet)
     say_proof_bound(told, facts, quiet)
-    warn(told)
+    warn(told.warnings)
     return 0
 
 
