@@ -290,23 +290,19 @@ class OneAtATime(Mapping[str, Plain]):
 
 def read_packed(form: str, data: bytes) -> PackedTable:
     """Read a Parquet file (``"parquet"``), an Arrow file (``"arrow"``) or stream (``"stream"``)."""
-    names, column = columns_of(form, data)
-    kind = "parquet" if form == "parquet" else "arrow"
-    return packed_table(names, column, kind, tuple(_beside(form, data, names, column)))
+    table = packed_table(*columns_of(form, data), "parquet" if form == "parquet" else "arrow")
+    table.beside = tuple(_beside(data, table))
+    return table
 
 
-def _beside(
-    form: str, data: bytes, names: Sequence[str], column: Callable[[str], pl.Series]
-) -> Iterator[str]:
+def _beside(data: bytes, table: PackedTable) -> Iterator[str]:
     """Yield what a file holds beside the cells of its table; see ``incrowd.checker.beside``."""
     note = notes_of(data)
     if note is not None:
         yield f"{BESIDE} {note!r}"
-    read = {"parquet": pl.read_parquet_schema, "arrow": pl.read_ipc_schema}.get(form)
-    known = read and read(io.BytesIO(data))
-    kinds = [*known.values()] if known else [column(name).dtype for name in names]
-    idle_ones = idle(data, kinds, lambda number: column(names[number]))
-    yield from (f"column {names[number]!r}: {WORDS}" for number in idle_ones)
+    cells = [table.part(name).cells for name in table.columns]
+    for number in idle(data, [one.dtype for one in cells], cells.__getitem__):
+        yield f"column {table.columns[number]!r}: {WORDS}"
 
 
 def read_back(form: str, data: bytes) -> PackedTable:
