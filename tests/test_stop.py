@@ -137,9 +137,9 @@ def test_a_gauge_goes_through_its_parts():
     assert (gauge(), gauge()) == (0.0, 0.5)
     at[0] = 7.0
     assert (gauge(), gauge()) == (0.5, 1.0)
-    step = gauge.steps(0.5, 0.75, 4)
-    step()
-    step()
+    told = gauge.steps(0.5, 0.75, 8)
+    told(1)
+    told(3)
     assert (gauge(), gauge()) == (0.5, 0.625)
     gauge.part(0.75, 1.0, lambda: -1.0)
     assert (gauge(), gauge()) == (0.75, 0.75)

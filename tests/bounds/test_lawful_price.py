@@ -9,7 +9,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import assembled, dearest, pricing_of
-from incrowd.bounds.reductions import new_found, reductions
+from incrowd.bounds.reductions import CUT, Path, new_found, walk
 from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
@@ -40,7 +40,8 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
     def cuts(due: np.ndarray, risen: float) -> np.ndarray:
         found = new_found(distinct, patterns, 0)._replace(due=due)
         rules = instance.counts, tree.k, (tree.pricing, tree.pad), top_k_buffers(tree.k, np.float64)
-        reductions(u, emission, (0, patterns), *rules, found, risen, np.inf)
+        path = Path(*[u] * 8, np.array([risen, np.inf]))
+        walk(CUT, path, tree.strides.law(), emission, (0, patterns), *rules, found, 0, np.ones(1))
         return found.cut
 
     due, risen, passed = np.zeros(patterns + 1), 0.0, 0

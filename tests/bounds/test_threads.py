@@ -130,9 +130,9 @@ def test_the_fractional_release_is_shared(monkeypatch: pytest.MonkeyPatch) -> No
     """Tests that all threads take its steps, and that the release is that of one."""
     asked: list[int] = []
 
-    def told(*given: Any, threads: int) -> Ascent:
+    def told(*given: Any, threads: int, **rest: Any) -> Ascent:
         asked.append(threads)
-        return Ascent(*given, threads=threads)
+        return Ascent(*given, threads=threads, **rest)
 
     monkeypatch.setattr(rounding, "Ascent", told)
     problem = Problem(table(5, 120), KAnonymity(3))

@@ -14,13 +14,29 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.evaluation import Evaluation
 from incrowd.bounds.pricing import Pricing
-from incrowd.bounds.reductions import adam_step, new_found
+from incrowd.bounds.reductions import (
+    BEST,
+    BOUND,
+    JUDGE,
+    RISEN,
+    STAYS,
+    STEP,
+    Path,
+    adam_step,
+    new_found,
+)
 from incrowd.bounds.strides import Reach, Strides
 from incrowd.bounds.top_copies import LOOKS, Pad
 from incrowd.lattice.emission import Emission
 
 WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
 LEAST_STEPS = 10  # of an ascent, whatever they take
+# of what one call looks at, some .2 milliseconds, while nobody is asked whether to end; and steps
+AT_ONCE, MOST_STEPS = 20_000, 25
+
+
+def nobody(steps: int) -> None:
+    """Tell nobody how many steps are done."""
 
 
 @dataclass
@@ -40,6 +56,7 @@ class Ascent:
         None for no end of it.
     threads: that may share the patterns out among themselves; no influence on the result.
     reach: how many of the box's half-widths each price may go in all; None for one.
+    told: is told how many steps were done whenever some were.
     """
 
     lists: Emission
@@ -53,27 +70,39 @@ class Ascent:
     highest: float = np.inf
     threads: int = 1
     reach: Reach | None = None
+    told: Callable[[int], None] = nobody
 
     def __post_init__(self) -> None:
         if self.strides is None:
             self.strides = Strides.even(len(self.counts))
         self._looked = self.looked()
+        self.each = int(self.lists.offset[self.patterns])
+        if self.lawful is not None:
+            self.each = AT_ONCE  # nobody knows yet
 
     def looked(self) -> int:
         """Return how many copies pricing has looked at so far."""
         return 0 if self.lawful is None else int(self.lawful[1].state[LOOKS])
 
-    def planned(self, done: int, most: int) -> int:
+    def planned(self, done: int, most: int, last: int) -> int:
         """Return how many steps there will be in all, some done and ``most`` asked for.
 
-        The first step asks all patterns, later ones only those that are due: plan after each.
+        ``last``: of those that are done, how many since this was asked.  The first step asks all
+        patterns, later ones only those that are due: plan after each.
         """
         if self.work is None:
             return most
         looked = self.looked()
         step, self._looked = looked - self._looked, looked
         self.work = max(0, self.work - step)
-        return min(most, max(LEAST_STEPS, done + self.work // max(1, step)))
+        self.each = -(-step // last)
+        return min(most, max(LEAST_STEPS, done + self.work // max(1, self.each)))
+
+    def at_once(self, left: int) -> int:
+        """Return how many of the steps that are left one call may walk."""
+        if self.work is not None and self.each * left > self.work // 2:
+            return 1
+        return max(1, min(left, MOST_STEPS, AT_ONCE // max(1, self.each)))
 
     def run(
         self,
@@ -85,21 +114,17 @@ class Ascent:
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the best F seen and its feasible point (for the patterns at hand)."""
         steps = Steps(self, centre, half_width)
-        best, best_u, planned = -np.inf, centre, iterations
-        for i in range(iterations):
-            if i >= planned:
-                break
-            bound = steps.evaluate()
-            planned = self.planned(i + 1, iterations)
-            if bound > best:
-                best, best_u = bound, steps.u - steps.found.cut
-            elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
-                steps.restart(best_u)
-                continue
+        done, planned = 0, iterations
+        while done < planned:
+            some = self.at_once(planned - done)
+            ways = ((i - 1) / planned for i in range(done, done + some))
+            steps.walk(done, [rate[0] * (rate[1] / rate[0]) ** way for way in ways])
+            done += some
+            self.told(some)
+            planned = self.planned(done, iterations, some)
             if stop():
                 break
-            steps.advance(rate[0] * (rate[1] / rate[0]) ** (i / planned))
-        return best, best_u
+        return float(steps.path.number[BEST]), steps.path.best
 
     def shares(
         self,
@@ -117,15 +142,17 @@ class Ascent:
         Programming 87, 2000).  The first quarter of the steps does not count.
         """
         steps = Steps(self, centre, half_width, int(self.lists.offset[self.patterns]))
-        counted = 0
-        for i in range(iterations):
-            if stop():
-                break
-            if i == iterations // 4:
+        steps.path.number[BEST] = np.inf  # nothing is better: no step goes back to the best
+        done, counted, begin = 0, 0, iterations // 4
+        while done < iterations and not stop():
+            if done == begin:
                 steps.found.share[:], counted = 0, 0
-            steps.evaluate()
+            some = self.at_once((begin if done < begin else iterations) - done)
+            steps.walk(done, [rate] * some)
+            done, counted = done + some, counted + some
+            self.told(some)
+        if done:
             steps.advance(rate)
-            counted += 1
         return steps.found.share / max(1, counted), steps.u
 
 
@@ -134,48 +161,59 @@ class Steps:
 
     Attributes
     ----------
-    u: float64, shape (distinct,): the point.
+    path: where it is, and the best point so far.
     found: what was found there.
-    risen: by how much the mean price of any class can have risen since the start.
     """
 
     def __init__(
         self, ascent: Ascent, centre: NDArray[np.float64], half_width: float, pairs: int = 0
     ) -> None:
         assert ascent.strides is not None
-        self.ascent, self.strides = ascent, ascent.strides
-        centre = np.minimum(centre, ascent.highest)
-        self.u = centre.copy()
+        self.ascent, self.law = ascent, ascent.strides.law()
         reach = ascent.reach or Reach(len(centre))
-        half = half_width * self.strides.of_row
-        self.low = np.maximum(centre - half * reach.down, ascent.lowest)
-        self.high = np.minimum(centre + half * reach.up, ascent.highest)
-        self.stride = self.strides.of_row * np.maximum(reach.down, reach.up)
-        self.found = new_found(len(centre), ascent.patterns, pairs)
+        u, half = np.minimum(centre, ascent.highest), half_width * ascent.strides.of_row
+        number = np.zeros(6)
+        number[BEST], number[STAYS] = -np.inf, True
+        self.path = Path(
+            u, np.maximum(u - half * reach.down, ascent.lowest),
+            np.minimum(u + half * reach.up, ascent.highest),
+            ascent.strides.of_row * np.maximum(reach.down, reach.up),
+            np.zeros_like(u), np.zeros_like(u), u.copy(), centre.copy(), number,
+        )  # fmt: skip
+        self.found = new_found(len(u), ascent.patterns, pairs)
         self.evaluation = Evaluation(
             ascent.lists, ascent.patterns, ascent.counts, ascent.k, ascent.lawful, self.found,
             ascent.threads,
         )  # fmt: skip
-        self.mean, self.square = np.zeros_like(self.low), np.zeros_like(self.low)
-        self.risen, self.seen = 0.0, self.u.copy()
+
+    @property
+    def u(self) -> NDArray[np.float64]:
+        """The point: float64, shape (distinct,)."""
+        return self.path.u
+
+    @property
+    def risen(self) -> float:
+        """By how much the mean price of any class can have risen since the start."""
+        return float(self.path.number[RISEN])
+
+    def walk(self, first: int, rates: list[float], parts: int = STEP) -> None:
+        """Walk steps of these rates, the first of them number ``first``."""
+        self.evaluation.walk(self.path, self.law, first, np.array(rates), parts)
 
     def evaluate(self) -> float:
         """Return F here; leave its reductions and its supergradient behind."""
-        self.risen += self.strides.rise(self.seen, self.u)
-        self.seen[:] = self.u
-        return self.evaluation.at(self.u, self.risen, self.room())
-
-    def room(self) -> float:
-        """By how much the mean price of a class can still rise within the box."""
-        return self.strides.rise(self.u, self.high)
+        self.path.number[STAYS] = True
+        self.walk(0, [0.0], STEP & ~JUDGE)
+        return float(self.path.number[BOUND])
 
     def advance(self, rate: float) -> None:
         """Step along the supergradient."""
-        moments, box = (self.mean, self.square), (self.low, self.high)
-        found, counts = self.found.gradient, self.ascent.counts
-        adam_step(self.u, found, counts, *moments, rate, self.stride, 1e-2, *box)
+        path, counts = self.path, self.ascent.counts
+        adam_step(
+            path.u, self.found.gradient, counts, path.mean, path.square, rate, path.stride, 1e-2,
+            path.low, path.high,
+        )  # fmt: skip
 
     def restart(self, u: NDArray[np.float64]) -> None:
         """Go on from another point."""
-        self.u = u.copy()
-        self.mean[:] = 0
+        self.path.u[:], self.path.mean[:] = u, 0

@@ -3,7 +3,7 @@
 The result is that of one thread, to the last bit: see ``incrowd.bounds.reductions``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.pricing import Pricing
 from incrowd.bounds.reductions import (
+    CUT,
+    JUDGE,
+    LOAD,
+    LOADED,
+    MOVE,
+    STEP,
+    TAKE,
     Found,
+    Path,
     beside,
     keep_larger,
-    load_cutters,
-    reductions,
-    take_loaded,
+    walk,
 )
+from incrowd.bounds.strides import Law
 from incrowd.bounds.top_copies import LOOKS, Pad
 from incrowd.bounds.top_copies import beside as pad_beside
 from incrowd.lattice.emission import Emission
@@ -29,6 +36,7 @@ from incrowd.run.threads import together, within_room
 PAIRS = 10_000  # (row, pattern) pairs that are worth a thread: a tenth of a millisecond
 PIECES = 4  # spans of patterns per thread, for some take longer than others
 Span = tuple[int, int]
+NOWHERE = 0, 0  # the span of parts of a step that are of no span
 
 
 class Hand(NamedTuple):
@@ -70,50 +78,72 @@ class Evaluation:
         edges = [0, *np.searchsorted(lists.offset[:patterns], shares).tolist(), patterns]
         self.spans = list(pairwise(edges))
 
-    def at(self, u: NDArray[np.float64], risen: float, room: float) -> float:
-        """Return F at u; leave cuts and the supergradient in ``found``; see ``reductions``."""
-        found, others = self.found, [hand.found for hand in self.hands[1:]]
-        self.share_out(partial(self.cut, u, risen, room), self.spans)
+    def walk(
+        self,
+        path: Path,
+        law: Law | None,
+        first: int,
+        rates: NDArray[np.float64],
+        parts: int = STEP,
+    ) -> None:
+        """Walk as many steps as there are rates; leave cuts and the supergradient in ``found``.
+
+        ``law`` says how far mean prices rise; ``parts`` of each step, see ``reductions.walk``.
+        """
+        do = partial(self.call, path, law)
+        if len(self.hands) == 1:  # steps of small tables take less than it does to share them out
+            do(parts, self.spans[0], self.hands[0], first, rates)
+            return
+        for n in range(len(rates)):
+            at = {"first": first + n, "rates": rates[n : n + 1]}
+            self.step(path, lambda some, *who, at=at: do(some & parts, *who, **at))
+
+    def call(
+        self,
+        path: Path,
+        law: Law | None,
+        parts: int,
+        span: Span,
+        hand: Hand,
+        first: int,
+        rates: NDArray[np.float64],
+    ) -> None:
+        """Let one hand do some parts of steps."""
+        walk(parts, path, law, self.lists, span, self.counts, self.k, hand.lawful, hand.pad,
+             hand.found, first, rates)  # fmt: skip
+
+    def step(self, path: Path, do: Callable[[int, Span, Hand], None]) -> None:
+        """Do one step, of which all hands take their parts."""
+        lead, others = self.hands[0], [hand.found for hand in self.hands[1:]]
+        do(MOVE, NOWHERE, lead)
         for other in others:
-            keep_larger(found, other)
-        bound, loaded = load_cutters(u, self.counts, found)
+            other.cut.fill(0.0)
+            other.cutter.fill(-1)
+        self.share_out(partial(do, CUT), self.spans)
+        for other in others:
+            keep_larger(self.found, other)
+        do(LOAD, NOWHERE, lead)
+        loaded = int(path.number[LOADED])
         step = max(1, -(-loaded // len(self.spans)))
-        spans = [(x, min(x + step, loaded)) for x in range(0, loaded, step)]
         for other in others:
             other.gradient.fill(0.0)
-        self.share_out(partial(self.take, u), spans)
+        self.share_out(
+            partial(do, TAKE), [(x, min(x + step, loaded)) for x in range(0, loaded, step)]
+        )
         for other in others:
-            np.add(found.gradient, other.gradient, out=found.gradient)
+            np.add(self.found.gradient, other.gradient, out=self.found.gradient)
         self.gather_looks()
-        return float(bound)
+        do(JUDGE, NOWHERE, lead)
 
-    def share_out(self, do: Callable[[Iterator[Span], Hand], None], spans: list[Span]) -> None:
-        """Let all hands take spans from one list until none is left."""
+    def share_out(self, do: Callable[[Span, Hand], None], spans: list[Span]) -> None:
+        """Let all hands take spans from one list, in order, until none is left."""
         left = iter(spans)  # one step of it is one for all threads
-        if len(self.hands) == 1:  # steps of small tables take less than it does to share them out
-            do(left, self.hands[0])
-            return
-        together([partial(do, left, hand) for hand in self.hands], len(self.hands))
 
-    def cut(
-        self,
-        u: NDArray[np.float64],
-        risen: float,
-        room: float,
-        spans: Iterator[Span],
-        hand: Hand,
-    ) -> None:
-        """Find the cuts of the spans that come to this hand, which come in order."""
-        hand.found.cut.fill(0.0)
-        hand.found.cutter.fill(-1)
-        for span in spans:
-            reductions(u, self.lists, span, self.counts, self.k, hand.lawful, hand.pad,
-                       hand.found, risen, room)  # fmt: skip
+        def work(hand: Hand) -> None:
+            for span in left:
+                do(span, hand)
 
-    def take(self, u: NDArray[np.float64], spans: Iterator[Span], hand: Hand) -> None:
-        """Take the dearest classes of the spans that come to this hand."""
-        for span in spans:
-            take_loaded(u, self.lists, span, self.counts, self.k, hand.lawful, hand.pad, hand.found)
+        together([partial(work, hand) for hand in self.hands], len(self.hands))
 
     def gather_looks(self) -> None:
         """Count the copies that all have looked at where one thread counts its own."""

@@ -11,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.pricing import answer, dearest
+from incrowd.bounds.strides import rise_at_most
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.topk import most_above, top_k
 
 GRAIN = 2.0**20  # parts of a copy: sums of them are exact in doubles up to 8 billion copies
+# the parts of a step, see ``walk``
+MOVE, CUT, LOAD, TAKE, JUDGE = 1, 2, 4, 8, 16
+STEP = MOVE | CUT | LOAD | TAKE | JUDGE
+# where ``Path.number`` holds what
+RISEN, ROOM, BOUND, LOADED, BEST, STAYS = range(6)
 
 
 class Found(NamedTuple):
@@ -47,6 +53,28 @@ def new_found(distinct: int, patterns: int, pairs: int) -> Found:
         rows, whole - 1, problem, lists, lists.copy(), rows.copy(), np.zeros(pairs), whole.copy(),
         whole.copy(),
     )  # fmt: skip
+
+
+class Path(NamedTuple):
+    """A point that moves along supergradients within a box, and the best point so far.
+
+    u: float64 (distinct,), the point.  low, high: the box.  stride: how far each row goes, in
+    rates.  mean, square: of the supergradients, as Adam averages them.  seen: the point of the last
+    step.  best: the best point, less its cuts.
+    number: float64 (6,): by how much the mean price of any class can have risen since the start,
+    and can still rise within the box; the bound here; how many patterns cut a row; the best bound;
+    whether the next step stays where it is.
+    """
+
+    u: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    stride: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    square: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    best: NDArray[np.float64]
+    number: NDArray[np.float64]
 
 
 def beside(found: Found) -> Found:
@@ -82,7 +110,7 @@ def excess_of(
     return mean - cost, problem
 
 
-@lean_kernel
+@inner_kernel
 def reductions(
     u: Any, lists: Any, span: Any, counts: Any, k: int, lawful: Any, pad: Any, found: Any,
     risen: float, room: float,
@@ -122,9 +150,9 @@ def keep_larger(found: Any, other: Any) -> None:
             found.cutter[r] = other.cutter[r]
 
 
-@lean_kernel
-def load_cutters(u: Any, counts: Any, found: Any) -> tuple[float, int]:
-    """Return F(u) and how many patterns cut a row; begin the supergradient.
+@inner_kernel
+def load_cutters(u: Any, counts: Any, found: Any, number: Any) -> None:
+    """Note F(u) and how many patterns cut a row in ``number``; begin the supergradient.
 
     Those patterns are listed in ``found.loaded``, and loaded with the copies that they cut.
     """
@@ -139,7 +167,7 @@ def load_cutters(u: Any, counts: Any, found: Any) -> tuple[float, int]:
                 found.loaded[loaded] = p
                 loaded += 1
             found.load[p] += counts[r]
-    return bound, loaded
+    number[BOUND], number[LOADED] = bound, loaded
 
 
 @inner_kernel
@@ -178,15 +206,15 @@ def take_dearest(
         take_part(rows, begin, end, member, weight, entries, amount, found)
 
 
-@lean_kernel
+@inner_kernel
 def take_loaded(
-    u: Any, lists: Any, span: Any, counts: Any, k: int, lawful: Any, pad: Any, found: Any
+    u: Any, lists: Any, begin: int, end: int, counts: Any, k: int, lawful: Any, pad: Any, found: Any
 ) -> None:
-    """Take the dearest classes of a span of the loaded patterns; add to the shares of their pairs.
+    """Take the dearest classes of the loaded patterns begin..end−1; add to the shares of pairs.
 
     The patterns are left without load.
     """
-    for x in range(span[0], span[1]):
+    for x in range(begin, end):
         p = found.loaded[x]
         take_dearest(u, lists, p, counts, k, lawful, pad, found)
         found.load[p] = 0.0
@@ -215,3 +243,69 @@ def adam_step(
         square[r] = 0.95 * square[r] + 0.05 * g * g
         x = u[r] + rate * stride[r] * mean[r] / (np.sqrt(square[r]) + eps)
         u[r] = min(max(x, low[r]), high[r])
+
+
+@inner_kernel
+def move(path: Any, counts: Any, found: Any, rate: float, law: Any) -> None:
+    """Begin a step: move the point, unless it stays; note how far prices rose; clear the cuts."""
+    u, number = path.u, path.number
+    if number[STAYS] == 0.0:
+        adam_step(
+            u, found.gradient, counts, path.mean, path.square, rate, path.stride, 1e-2, path.low,
+            path.high,
+        )  # fmt: skip
+    number[STAYS] = 0.0
+    number[RISEN] += rise_at_most(path.seen, u, law)
+    number[ROOM] = rise_at_most(u, path.high, law)
+    for r in range(u.size):
+        path.seen[r] = u[r]
+        found.cut[r] = 0.0
+        found.cutter[r] = -1
+
+
+@inner_kernel
+def judge(path: Any, cut: Any, i: int) -> None:
+    """Note the point if it is the best; every 25 steps go back to the best from one far worse."""
+    number, u = path.number, path.u
+    bound, best = number[BOUND], number[BEST]
+    if bound > best:
+        number[BEST] = bound
+        for r in range(u.size):
+            path.best[r] = u[r] - cut[r]
+    elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
+        number[STAYS] = 1.0
+        for r in range(u.size):
+            u[r] = path.best[r]
+            path.mean[r] = 0.0
+
+
+@lean_kernel
+def walk(
+    parts: int, path: Any, law: Any, lists: Any, span: Any, counts: Any, k: int, lawful: Any,
+    pad: Any, found: Any, first: int, rates: Any,
+) -> None:  # fmt: skip
+    """Walk as many steps as there are ``rates``, the first of them number ``first``.
+
+    Small tables take some microseconds a step, less than it takes to call a kernel; so a call walks
+    many.  Where threads share a step each calls for the ``parts`` of it that are its own: MOVE to
+    the next point; CUT the patterns of a span; LOAD the patterns that cut a row; TAKE the dearest
+    classes of a span of these (of all, where it loads them too); JUDGE whether the point is the
+    best.
+    """
+    number = path.number
+    for n in range(rates.size):
+        if parts & MOVE:
+            move(path, counts, found, rates[n], law)
+        if parts & CUT:
+            reductions(
+                path.u, lists, span, counts, k, lawful, pad, found, number[RISEN], number[ROOM]
+            )
+        if parts & LOAD:
+            load_cutters(path.u, counts, found, number)
+        if parts & TAKE:
+            begin, end = span
+            if parts & LOAD:
+                begin, end = 0, int(number[LOADED])
+            take_loaded(path.u, lists, begin, end, counts, k, lawful, pad, found)
+        if parts & JUDGE:
+            judge(path, found.cut, first + n)

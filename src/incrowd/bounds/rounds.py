@@ -20,16 +20,6 @@ def no_stop() -> bool:
     return False
 
 
-def at_each_step(stop: Stop, step: Callable[[], None]) -> Stop:
-    """Return ``stop``, which is asked at each step, and counts these."""
-
-    def asked() -> bool:
-        step()
-        return stop()
-
-    return asked
-
-
 def no_report(bound: float, share: float) -> None:
     """Tell nobody."""
 
@@ -128,9 +118,9 @@ class Rounds:
             ascent = boxes.ascent(sink, patterns, rounds - n)
             first = min(fade(plan.rate, n / rounds) * unit, width / 4)
             last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
-            halt = at_each_step(stop, gauge.steps(middle, end, plan.iterations))
+            ascent.told = gauge.steps(middle, end, plan.iterations)
             begun = u
-            bound, u = ascent.run(u, width, plan.iterations, (first, last), halt)
+            bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
             boxes.moved(u - begun, width)
             report(bound, end)
             pays = bound - before > plan.worth * bound and again < plan.again

@@ -7,9 +7,12 @@ pays for the whole class.  Steps of the same length for all rows would take for 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.kernels.jit import lean_kernel
 
 WEIGHT = 0.2  # what a step of a rare value's rows may add to a mean, against a step of all rows
 # see ``Reach``: of the way to the border is there; times as wide; strides at most
@@ -17,9 +20,40 @@ EDGE, WIDER, MOST = 0.9, 2.0, 16.0
 AHEAD = 1.5  # times the way that a price last went: so far it may go in the next round at least
 
 
-def with_rounding(amount: float) -> float:
-    """Return a little more than an amount, at least 0."""
-    return max(amount, 0.0) * (1 + 1e-9) + 1e-9
+Law = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
+
+
+@lean_kernel
+def mean_rise(before: Any, after: Any, law: Any) -> float:
+    """Bound by how much the mean price of a lawful class rises from ``before`` to ``after``.
+
+    ``law``: the rows' values, their caps and scratch for each; None where any row may be all of a
+    class.
+    """
+    if law is None:
+        most = -np.inf
+        for r in range(before.size):
+            most = max(most, after[r] - before[r])
+        return most
+    value, caps, highest = law
+    highest.fill(-np.inf)
+    for r in range(before.size):
+        highest[value[r]] = max(highest[value[r]], after[r] - before[r])
+    left, mean = 1.0, 0.0
+    for _ in range(caps.size):
+        v = np.argmax(highest)
+        if left <= 0.0 or highest[v] == -np.inf:
+            break
+        mean += min(left, caps[v]) * highest[v]
+        left -= caps[v]
+        highest[v] = -np.inf
+    return mean
+
+
+@lean_kernel
+def rise_at_most(before: Any, after: Any, law: Any) -> float:
+    """Return ``mean_rise``, at least 0, with some for rounding."""
+    return max(mean_rise(before, after, law), 0.0) * (1 + 1e-9) + 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +81,23 @@ class Strides:
         """Return longer strides for values of small caps."""
         return cls(np.maximum(1.0, WEIGHT / np.maximum(caps, 1e-12))[value], value, caps)
 
+    def law(self) -> Law | None:
+        """Return what kernels go by, with scratch of its own."""
+        if self.value is None or self.caps is None:
+            return None
+        return self.value, self.caps, np.zeros(len(self.caps))
+
     def lift(self) -> float:
         """By how much one step of every row may raise the mean price of a lawful class."""
         return self.mean_of(self.of_row)
 
     def rise(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
         """By how much the mean price of a lawful class can have risen, with some for rounding."""
-        return with_rounding(self.mean_of(after - before))
+        return rise_at_most(before, after, self.law())
 
     def mean_of(self, amount: NDArray[np.float64]) -> float:
         """Bound the mean of an amount (float64, distinct) over any lawful class."""
-        if self.value is None or self.caps is None:
-            return float(amount.max())
-        most = np.full(len(self.caps), -np.inf)
-        np.maximum.at(most, self.value, amount)
-        there = np.isfinite(most)
-        order = np.argsort(-most[there], kind="stable")
-        caps = self.caps[there][order]
-        before = np.cumsum(caps) - caps
-        share = np.clip(1.0 - before, 0.0, caps)
-        return float(share @ most[there][order])
+        return mean_rise(np.zeros(len(amount)), amount, self.law())
 
 
 class Reach:

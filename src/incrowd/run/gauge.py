@@ -17,16 +17,16 @@ class Gauge:
         """Begin the part from ``begin`` to ``end`` (0..1), of which ``within`` tells the share."""
         self._part, self._before = (begin, end, within), 0.0
 
-    def steps(self, begin: float, end: float, number: int) -> Callable[[], None]:
-        """Begin a part of so many steps; return what is to be called at each."""
+    def steps(self, begin: float, end: float, number: int) -> Callable[[int], None]:
+        """Begin a part of so many steps; return what is to be told whenever some are done."""
         done = 0
 
-        def step() -> None:
+        def told(some: int) -> None:
             nonlocal done
-            done += 1
+            done += some
 
         self.part(begin, end, lambda: done / max(1, number))
-        return step
+        return told
 
     def __call__(self) -> float:
         """Return the share of the stage that is done, 0..1."""

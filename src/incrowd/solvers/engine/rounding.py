@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.ascent import Ascent, nobody
 from incrowd.kernels.jit import kernel
 from incrowd.lattice.emission import Emission
 from incrowd.solvers.engine.candidates import Candidates
@@ -51,19 +51,20 @@ def rounded(
     cell: float,
     stop: Callable[[], bool] = lambda: False,
     threads: int = 1,
+    told: Callable[[int], None] = nobody,
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns) near a fractional release.
 
     Dear itself, it is a better start than a greedy one: most of its classes are where the best
     releases have theirs.  ``price`` (float64, distinct): the best prices; needs at least k copies.
-    ``threads``: that may take steps together; no influence on the result.
+    ``threads``: that may take steps together; no influence.  ``told``: as an ascent's.
     """
     c = candidates
     patterns = len(c.cost) - 1  # the root takes leftovers only
     if patterns == 0:
         return greedy(c, k, 1)
     lists = Emission(c.cost, c.offset[: patterns + 1], c.rows)
-    ascent = Ascent(lists, patterns, counts, k, threads=threads)
+    ascent = Ascent(lists, patterns, counts, k, threads=threads, told=told)
     share, _ = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell, stop)
     carried = np.add.reduceat(share, c.offset[:patterns]) / k
     pattern = np.full(len(c.row_of), -1, np.int64)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
-from incrowd.bounds.rounds import at_each_step
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -328,9 +327,10 @@ class Search:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
         gauge = Gauge()
-        stop = at_each_step(self.done, gauge.steps(0.0, 1.0, STEPS))
+        told = gauge.steps(0.0, 1.0, STEPS)
         self.tell("fractional release", gauge=gauge)
-        return rounded(candidates, counts, self.price, self.k, cell, stop, self.stop.threads)
+        threads = self.stop.threads
+        return rounded(candidates, counts, self.price, self.k, cell, self.done, threads, told)
 
     def improve(
         self,
