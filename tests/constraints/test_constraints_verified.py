@@ -1,6 +1,8 @@
 """Releases that break their constraints are caught, before writing and by ``verify``."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -159,3 +161,38 @@ def test_a_table_without_rows(held: dict) -> None:
     """Tests that constraints on nobody's cells are met."""
     release = ic.anonymize(FRAME.clear(), **ASKED, **held)
     assert release.verify() and (release.rows, release.status) == (0, "optimal")
+
+
+def test_caps_are_of_released_cells(tmp_path: Path) -> None:
+    """Tests caps where rows are left out: shares of the cells that are there, as with a proof.
+
+    All eight ages are hidden, which are 80% of those of the ten original rows.
+    """
+    ages, ill = [str(age) for age in range(30, 40)], ["x"] * 6 + ["y"] * 4
+    frame = pl.DataFrame({"age": ages, "sex": ["f"] * 10, "ill": ill})
+    asked: dict[str, Any] = {
+        "k": 2,
+        "sensitive": ["ill"],
+        "l": 2,
+        "l_kind": "frequency",
+        "suppress_rows": 2,
+    }
+    original, path, proof = (tmp_path / name for name in ("in.csv", "out.csv", "o.proof"))
+    frame.write_csv(original)
+    ic.anonymize(original, **asked).write_proven(path, proof, original=original)
+    out = pl.read_csv(path)
+    assert out["age"].to_list() == ["*"] * 8
+    for cap, fine in (("0.8", False), ("1", True)):
+        asked["caps"] = {"age": cap}
+        assert [bool(ic.verify(path, original, *given, **asked)) for given in ([], [proof])] == [
+            fine,
+            fine,
+        ]
+    asked["caps"] = [{"column": "ill", "value": "x", "share": "0.45"}]  # of 12 cells it were 5
+    answer = ic.verify(path, original, **asked)
+    assert answer.reasons == (
+        "4 of 8 cells of the rows with 'ill' = 'x' were changed, more than its cap allows",
+    )
+    asked["caps"] = [{"column": "sex", "value": "f", "share": "0.45"}]
+    with pytest.raises(ic.InputError, match="lacks rows of the original"):
+        ic.verify(path, original, **asked)

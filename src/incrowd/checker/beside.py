@@ -1,19 +1,14 @@
-"""What a Parquet or Arrow file holds beside the cells of its table.
+"""What a Parquet or Arrow file says beside the cells of its table.
 
-Words of a dictionary that no cell shows, mostly the categories that a frame of pandas had before
-its cells were hidden; and notes beside the schema, where programs put whole tables of settings.
-Readers show neither, and whoever has the file has both.
+Notes beside the schema, where programs put whole tables of settings: readers show none of them, and
+whoever has the file has them.
 """
 
 import base64
 import binascii
 import re
 import struct
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
-import polars as pl
+from collections.abc import Iterator
 
 from incrowd.checker import arrow, parquet
 
@@ -22,8 +17,6 @@ OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
 SPARK = "org.apache.spark.sql.parquet.row.metadata"
 SAIL = "SPARK::metadata::json", "{}"  # of a column without any
 BESIDE = "the file holds more than its table:"
-WORDS = "the file holds more values than its cells show"
-BYTES = 6  # of Parquet: texts and bytes, which writers of dictionaries may hand on as a whole
 BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Error)
 
 
@@ -40,7 +33,10 @@ def notes_of(data: bytes) -> str | None:
 
 def _notes(data: bytes) -> Iterator[str]:
     if data.startswith(b"PAR1"):
-        for pair in parquet.footer(data).get(5, []):
+        facts = parquet.footer(data)
+        chunks = (column[3] for group in facts[4] for column in group[1])
+        yield from (pair[1].decode(errors="replace") for c in chunks for pair in c.get(8, []))
+        for pair in facts.get(5, []):
             name, value = pair[1].decode(errors="replace"), pair.get(2, b"")
             told = value.count(b'"metadata":{') > value.count(b'"metadata":{}')
             if name == SPARK and not told:
@@ -68,10 +64,16 @@ def _notes_of_schema(schema: arrow.Table) -> Iterator[str]:
     for name, _ in _pairs(schema, 2):
         if not KNOWN.fullmatch(name):
             yield name
-    for at in schema.vector(1, 4):
-        for name, value in _pairs(arrow.root(schema.data, at), 6):
+    yield from _notes_of_fields(schema, 1)
+
+
+def _notes_of_fields(table: arrow.Table, children: int) -> Iterator[str]:
+    """Yield the notes of columns, and of those within them."""
+    for one in (arrow.root(table.data, at) for at in table.vector(children, 4)):
+        for name, value in _pairs(one, 6):
             if not (OWN.fullmatch(name) or (name, value) == SAIL):
                 yield name
+        yield from _notes_of_fields(one, 5)
 
 
 def _pairs(table: arrow.Table, field: int) -> Iterator[tuple[str, str]]:
@@ -84,52 +86,3 @@ def _pairs(table: arrow.Table, field: int) -> Iterator[tuple[str, str]]:
 def _text(table: arrow.Table, field: int) -> str:
     letters = table.vector(field, 1)
     return table.data[letters.start : letters.stop].decode(errors="replace")
-
-
-def words_of_dictionaries(data: bytes) -> dict[int, int]:
-    """Return by column's number how many words its largest dictionary has."""
-    try:
-        return _of_parquet(data) if data.startswith(b"PAR1") else _of_arrow(data)
-    except BROKEN:
-        return {}
-
-
-def _of_parquet(data: bytes) -> dict[int, int]:
-    found: dict[int, int] = defaultdict(int)
-    facts = parquet.footer(data)
-    nested = len(facts[2]) - 1 != facts[2][0].get(5)  # then columns have other numbers
-    for group in [] if nested else facts[4]:
-        for number, column in enumerate(group[1]):
-            if column[3][1] != BYTES:
-                continue
-            for kind, _, inner in parquet.pages(data, column[3]):
-                if kind == parquet.DICTIONARY:
-                    found[number] = max(found[number], inner[1])
-    return dict(found)
-
-
-def _of_arrow(data: bytes) -> dict[int, int]:
-    sizes: dict[int, int] = defaultdict(int)
-    for kind, batch, _ in arrow.messages(data):
-        if kind == arrow.DICTIONARY:
-            number, size = batch.number(0, "<q"), batch.table(1).number(0, "<q")
-            sizes[number] = size + sizes[number] if batch.number(2, "<?") else size
-    found = {}
-    for schema in schemas_of(data):
-        for number, at in enumerate(schema.vector(1, 4)):
-            field = arrow.root(data, at)
-            if field.has(4):
-                found[number] = sizes[field.table(4).number(0, "<q")]
-    return found
-
-
-def idle(data: bytes, kinds: Sequence[Any], column: Callable[[int], pl.Series]) -> list[int]:
-    """Return the numbers of columns of categories of which more are held than cells show.
-
-    Parameters
-    ----------
-    kinds: the columns' types; ``column``: returns the cells of one, by its number.
-    """
-    named = [n for n, kind in enumerate(kinds) if isinstance(kind, pl.Categorical)]
-    words = words_of_dictionaries(data) if named else {}
-    return [n for n in named if words.get(n, 0) > column(n).drop_nulls().n_unique()]

@@ -5,6 +5,7 @@ of their names.  Its hash is that of the lines that ``sha256sum`` writes of them
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import polars as pl
 
 from incrowd.checker import files
 from incrowd.checker.delimited import Reading
+from incrowd.checker.dictionaries import WORDS
 from incrowd.checker.packed import READERS, UNREADABLE, form_of, require_sizes
 from incrowd.checker.parquet import rows_of
 from incrowd.checker.rejection import RejectedError, require
@@ -23,11 +25,15 @@ BESIDE = "the folder of the release holds a hidden file, which is no part of its
 
 
 class Both(NamedTuple):
-    """The original and the release, as far as they could be read; what they are not; why not."""
+    """The original and the release, as far as they could be read; what they are not; why not.
+
+    ``listed``: by column the words that types of the release's files list (Enum).
+    """
 
     tables: list[pl.DataFrame]
     other: list[str]
     no: RejectedError | None
+    listed: dict[str, set[str]]
 
     @property
     def strange(self) -> str:
@@ -44,6 +50,10 @@ class Both(NamedTuple):
         """Return both tables, or raise why one cannot be read."""
         if self.no is not None:
             raise self.no
+        before, after = self.tables
+        for column in {*self.listed} & {*before.columns}:
+            known, shown = ({*files.as_text(table[column].unique())} for table in (before, after))
+            require(not (self.listed[column] - shown) & known, WORDS, column=column)
         return self.tables
 
 
@@ -54,7 +64,7 @@ def read_both(original: Path, release: Path, facts: Any, reading: Reading | None
     would see another table than the one that is checked.  And a release that says it has more rows
     than the original.
     """
-    both, form = Both([], [], None), facts.get("csv") or {}
+    both, form = Both([], [], None, {}), facts.get("csv") or {}
     lean = facts.get("spreadsheet_safe") is not True  # of such a one each text is looked at
     places = {"original": files_of(original), "release": files_of(release)}
     hidden = hidden_in(release) if release.is_dir() else None
@@ -83,7 +93,19 @@ def read_both(original: Path, release: Path, facts: Any, reading: Reading | None
             both.other.append(name)
         if both.no is None:
             both.tables.append(parts[0] if len(parts) == 1 else one_table(parts))
-    return both
+    return both if both.no else both._replace(listed=listed_in(places["release"]))
+
+
+def listed_in(found: list[Path]) -> dict[str, set[str]]:
+    """Return by column the words that types of files list (Enum), shown or not."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    for path in found:
+        form = form_of(start_of(path))
+        schema = READERS[form](path, n_rows=0).schema if form in READERS else {}
+        for name, kind in schema.items():
+            if isinstance(kind, pl.Enum):
+                listed[files.MARK + name] |= {*kind.categories}
+    return listed
 
 
 def one_table(parts: list[pl.DataFrame]) -> pl.DataFrame:

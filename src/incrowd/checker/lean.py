@@ -92,3 +92,18 @@ def different_rows(table: pl.DataFrame) -> pl.DataFrame:
     parts = [whole.slice(at, SLICE).group_by(keys).agg(copies, first) for at in slices]
     several = pl.col("copies").cast(pl.Int64).sum(), first.cast(pl.Int64)
     return pl.concat(parts).group_by(keys).agg(several)
+
+
+def flat(column: pl.Series) -> Iterator[pl.Series]:
+    """Yield the cells of a column, of nested ones what they hold; without its name.
+
+    Polars takes some names for patterns, and finds no column.
+    """
+    column = column.alias("cells")
+    if isinstance(column.dtype, pl.Struct):
+        for field in column.struct.unnest().get_columns():
+            yield from flat(field)
+    elif isinstance(column.dtype, pl.List | pl.Array):
+        yield from flat(column.explode())
+    else:
+        yield column

@@ -2,13 +2,13 @@
 
 import io
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from incrowd.checker import arrow, beside
-from incrowd.checker.lean import BLOCK, once_each, table_of
+from incrowd.checker.dictionaries import WORDS, idle, words_of
+from incrowd.checker.lean import BLOCK, flat, once_each, table_of
 from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
@@ -63,11 +63,14 @@ def read_packed(data: bytes, lean: bool = False) -> pl.DataFrame:
 
 def require_alone(data: bytes) -> None:
     """Reject a release that holds more than the cells of its table, see ``beside``."""
-    read = READERS[str(form_of(data))]
-    note, kinds = beside.notes_of(data), read(io.BytesIO(data), n_rows=0).dtypes
+    read, note = READERS[str(form_of(data))], beside.notes_of(data)
     require(note is None, f"{beside.BESIDE} {note!r}")
-    idle = beside.idle(data, kinds, lambda n: read(io.BytesIO(data), columns=[n]).to_series())
-    require(not idle, beside.WORDS)
+
+    def cells(number: int, rows: slice) -> pl.Series:
+        return stored(read(io.BytesIO(data), columns=[number]).to_series())[rows]
+
+    kinds = [stored(column).dtype for column in read(io.BytesIO(data), n_rows=0)]
+    require(next(idle(words_of(data, kinds), cells), None) is None, WORDS)
 
 
 def one_of(read: Any, data: bytes, number: int) -> pl.Series:
@@ -114,21 +117,6 @@ def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
     if "\\x00" in nested or any("\0" in name for name in table.columns):
         raise ValueError("a name with a NUL")
     return pl.DataFrame(_Cells(table))
-
-
-def flat(column: pl.Series) -> Iterator[pl.Series]:
-    """Yield the cells of a column, of nested ones what they hold; without its name.
-
-    Polars takes some names for patterns, and finds no column.
-    """
-    column = column.alias("cells")
-    if isinstance(column.dtype, pl.Struct):
-        for field in column.struct.unnest().get_columns():
-            yield from flat(field)
-    elif isinstance(column.dtype, pl.List | pl.Array):
-        yield from flat(column.explode())
-    else:
-        yield column
 
 
 def length_of(column: pl.Series) -> int:

@@ -43,7 +43,7 @@ def require_moderate(data: bytes, rows: int, name: str, flat: bool = True) -> No
             require(1 not in column and not {8, 9} & {*column}, f"{name} is encrypted or elsewhere")
             require(not flat or chunk[5] == group[3], f"{name} says two row counts")
             values = 0
-            for kind, page, inner in pages(data, chunk):
+            for kind, page, inner, _ in pages(data, chunk):
                 seen += 1
                 whole = chunk.get(4, 0) != 0 or page[2] == page[3]
                 require(page[2] >= 0 and whole, f"{name} {INFLATED}")
@@ -68,8 +68,8 @@ def footer(data: bytes, most: int = FOOTER) -> Any:
     return Compact(data[-8 - length : -8]).struct()
 
 
-def pages(data: bytes, chunk: Any) -> Iterator[tuple[int, Any, Any]]:
-    """Yield kind, header and inner header of each page of a column chunk."""
+def pages(data: bytes, chunk: Any) -> Iterator[tuple[int, Any, Any, slice]]:
+    """Yield kind, header, inner header and place of each page of a column chunk."""
     at = chunk.get(11, chunk[9])
     end = at + chunk[7]
     if not 4 <= at <= chunk[9] or not at <= end <= len(data):
@@ -83,8 +83,9 @@ def pages(data: bytes, chunk: Any) -> Iterator[tuple[int, Any, Any]]:
             header = reader.struct()
         kind = header[1]
         inner = header[{DATA: 5, INDEX: 6, DICTIONARY: 7, DATA_2: 8}[kind]]
-        yield kind, header, inner
-        at += reader.at + header[3]
+        begin = at + reader.at
+        at = begin + header[3]
+        yield kind, header, inner, slice(begin, at)
         if header[3] < 0 or at > end:
             raise ValueError("a page ends nowhere")
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker import files
 from incrowd.checker.delimited import TWO_WAYS
-from incrowd.checker.packed import flat
+from incrowd.checker.lean import flat
 from incrowd.checker.rejection import require, require_none
 
 

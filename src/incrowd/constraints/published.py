@@ -25,12 +25,13 @@ def constraints_broken(
 
     Parameters
     ----------
-    columns: those of the release, as many rows as the original, each cell an original value or
-        one of its ancestors.
+    columns: those of the release, no more rows than the original, each cell an original value or
+        one of its ancestors.  Caps are shares of the released cells.
 
     Raises
     ------
-    InputError: a subgroup cannot be told in a release whose rows stand in another order.
+    InputError: a subgroup cannot be told in a release whose rows stand in another order, or of
+        which some are left out.
     """
     plan = plan_of(table, policy)
     trees = table.instance.trees
@@ -45,10 +46,10 @@ def constraints_broken(
                 f"first in released row {int(torn[0]) + 1}"
             )
     for limit in plan.limits:
-        count = changed_under(limit, table, columns, plan, changed)
-        if count > limit.most:
+        count, cells = under(limit, table, columns, plan, changed)
+        if count > limit.cap.limit(cells):
             yield (
-                f"{count:,} of {limit.cells:,} cells of {limit.cap.name} were changed, more than "
+                f"{count:,} of {cells:,} cells of {limit.cap.name} were changed, more than "
                 "its cap allows"
             )
 
@@ -64,28 +65,34 @@ def starred_in(tree: Family, column: Column) -> Mask:
     return np.array([text == tree.star for text in column.values] or [False])[column.codes]
 
 
-def changed_under(
+def under(
     limit: Limit,
     table: Coded,
     columns: Mapping[str, Column],
     plan: Plan,
     changed: Mask,
-) -> int:
-    """Return how many of the cells under a cap were changed."""
+) -> tuple[int, int]:
+    """Return how many of the released cells under a cap were changed, and how many there are."""
     if limit.column is not None:
-        return limit.count(changed)
+        return limit.count(changed), len(changed)
     name = limit.cap.column
     free = [tree.column for j, tree in enumerate(table.instance.trees) if j not in plan.fixed]
     if name in columns and name not in free:
         column = columns[name]
         inside = np.array([text == limit.cap.value for text in column.values] or [False])
-        return int(changed[inside[column.codes]].sum())
+        cells = changed[inside[column.codes]]
+        return int(cells.sum()), cells.size
+    if len(changed) < table.source.rows:
+        raise InputError(
+            f"caps: {limit.cap.name} cannot be told in a release that lacks rows of the original; "
+            "verify with the proof (--proof)"
+        )
     if not in_order(table, columns):
         raise InputError(
             f"caps: {limit.cap.name} cannot be told in a release whose rows stand in "
             "another order than the original's; release with --order keep to have this checked"
         )
-    return limit.count(changed)
+    return limit.count(changed), limit.cells
 
 
 def in_order(table: Coded, columns: Mapping[str, Column]) -> bool:

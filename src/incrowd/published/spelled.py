@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker.beside import WORDS
 from incrowd.checker.delimited import BARE, BLANK, MARK, MIXED, TWO_WAYS, Reading
+from incrowd.checker.dictionaries import WORDS
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.unchanged import has_one_form
 from incrowd.errors import InputError
+from incrowd.published.labels import said_beside
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.csv_table import CsvTable
 from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import PartsTable
 from incrowd.tables.spreadsheet import runs
+from incrowd.tables.stat import StatTable
 
 ROWS = "rows of the sheet look different, which tells rows of a class apart"
 
@@ -41,7 +43,10 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
     if isinstance(whole, CsvTable):
         yield from _written_apart(whole)
         return
-    yield from getattr(whole, "beside", ())
+    if isinstance(whole, PackedTable):
+        yield from dict.fromkeys(whole.beside())
+    if isinstance(whole, StatTable):
+        yield from said_beside(whole, original)
     yield from _idle_categories(whole, original)
     own, apart = {*same}, {*getattr(whole, "apart", ())}
     if looks := getattr(whole, "looks", None):

@@ -5,7 +5,7 @@ it piece by piece, when it is written or asked for.
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.checker.beside import BESIDE, WORDS, idle, notes_of
+from incrowd.checker.beside import BESIDE, notes_of
+from incrowd.checker.dictionaries import WORDS, Words, idle, words_of
 from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.looks import Looks
@@ -112,7 +113,8 @@ class PackedTable:
     form: ``"parquet"`` or ``"arrow"``, as it came: what a release of it is where no name tells.
     apart: columns of which some cells read alike, and are of several kinds in the file.
     looks: of a workbook, how its cells look; None for what has no looks.
-    beside: of a Parquet or Arrow file, what it holds beside the cells of its table, in words.
+    notes: of a Parquet or Arrow file, what it says beside the cells of its table, in words.
+    words: its dictionaries.
     """
 
     def __init__(
@@ -122,14 +124,22 @@ class PackedTable:
         form: str = "parquet",
         apart: frozenset[str] = frozenset(),
         looks: Callable[[], Looks] | None = None,
-        beside: Sequence[str] = (),
+        notes: Iterable[str] = (),
+        words: Iterable[Words] = (),
     ) -> None:
         self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
-        self.apart, self.looks, self.beside = apart, looks, tuple(beside)
+        self.apart, self.looks, self.notes, self.words = apart, looks, [*notes], [*words]
 
     def with_apart(self, columns: frozenset[str]) -> "PackedTable":
         """Return the same with these columns ``apart``."""
         return PackedTable(self._parts, self.rows, self.form, columns)
+
+    def beside(self) -> Iterator[str]:
+        """Yield what the file holds beside the cells of its table, in words."""
+        yield from self.notes
+        names = self.columns
+        for number in idle(self.words, lambda n, rows: self.take(names[n], rows)):
+            yield f"column {names[number]!r}: {WORDS}"
 
     def encode(self, column: str) -> Column:
         """Values of one column as text."""
@@ -259,14 +269,17 @@ def packed_table(
     columns: Sequence[str],
     column: Callable[[str], pl.Series],
     form: str = "parquet",
-    beside: Sequence[str] = (),
+    **beside: Any,
 ) -> PackedTable:
-    """Return a table of columns that are fetched one at a time, so that only one is held whole."""
+    """Return a table of columns that are fetched one at a time, so that only one is held whole.
+
+    ``beside``: further arguments of the table.
+    """
     parts, rows = {}, 0
     for name in columns:
         series = column(name).alias(name)
         parts[name], rows = packed(series), len(series)
-    return PackedTable(parts, rows, form, beside=beside)
+    return PackedTable(parts, rows, form, **beside)
 
 
 class OneAtATime(Mapping[str, Plain]):
@@ -291,18 +304,11 @@ class OneAtATime(Mapping[str, Plain]):
 def read_packed(form: str, data: bytes) -> PackedTable:
     """Read a Parquet file (``"parquet"``), an Arrow file (``"arrow"``) or stream (``"stream"``)."""
     table = packed_table(*columns_of(form, data), "parquet" if form == "parquet" else "arrow")
-    table.beside = tuple(_beside(data, table))
-    return table
-
-
-def _beside(data: bytes, table: PackedTable) -> Iterator[str]:
-    """Yield what a file holds beside the cells of its table; see ``incrowd.checker.beside``."""
     note = notes_of(data)
-    if note is not None:
-        yield f"{BESIDE} {note!r}"
-    cells = [table.part(name).cells for name in table.columns]
-    for number in idle(data, [one.dtype for one in cells], cells.__getitem__):
-        yield f"column {table.columns[number]!r}: {WORDS}"
+    table.notes += [] if note is None else [f"{BESIDE} {note!r}"]
+    kinds = [table.take(name, slice(0, 0)).dtype for name in table.columns]
+    table.words += words_of(data, kinds)
+    return table
 
 
 def read_back(form: str, data: bytes) -> PackedTable:

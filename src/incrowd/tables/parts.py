@@ -383,5 +383,9 @@ def joined_packed(names: Sequence[str], tables: Sequence[PackedTable]) -> Packed
                 ) from None
         return whole.to_series().rechunk()
 
-    beside = dict.fromkeys(reason for table in tables for reason in table.beside)
-    return packed_table(tables[0].columns, stacked, tables[0].form, [*beside])
+    columns, words, rows = tables[0].columns, [], 0
+    for table in tables:
+        words += [one.moved(columns.index(table.columns[one.column]), rows) for one in table.words]
+        rows += table.rows
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    return packed_table(columns, stacked, tables[0].form, notes=notes, words=words)

@@ -73,6 +73,7 @@ class StatTable:
     title: the file's own label; table_name: that of a SAS table.
     version: of a SAS transport file, 5 or 8; others 0.
     apart: variables of which the file holds −0.0 and 0.0, which read alike.
+    notes: whether the file holds notes, or sets of variables; none are written.
     """
 
     variables: Mapping[str, StatColumn]
@@ -82,6 +83,7 @@ class StatTable:
     table_name: str | None = None
     version: int = 0
     apart: frozenset[str] = frozenset()
+    notes: bool = False
     _texts: dict[str, Column] = field(default_factory=dict, repr=False)
 
     @property
@@ -115,7 +117,7 @@ class StatTable:
                     column = replace(column, format=None, width=None)
             variables[name] = column
         rows = self.rows if edit.order is None else len(edit.order)
-        return replace(self, rows=rows, variables=variables, _texts={})
+        return replace(self, rows=rows, variables=variables, notes=False, _texts={})
 
     def native(self) -> Any:
         """Return a polars frame: whole numbers as such, all else as text."""
@@ -181,8 +183,8 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
     }
     version = {"sas7bdat": 8, "xpt": 5 if b"LIBRARY HEADER" in data[:48] else 8}.get(form, 0)
     apart = frozenset(name for name in variables if _two_zeros(frame.get_column(name)))
-    names = meta.file_label, meta.table_name
-    return StatTable(variables, frame.height, FAMILY[form], *names, version, apart)
+    names, told = (meta.file_label, meta.table_name), bool(meta.notes or meta.mr_sets)
+    return StatTable(variables, frame.height, FAMILY[form], *names, version, apart, told)
 
 
 def _two_zeros(series: Any) -> bool:

@@ -1,0 +1,138 @@
+"""Words of a Parquet or Arrow file that no cell shows.
+
+Mostly the categories that a frame of pandas had before its cells were hidden.  Readers show cells
+alone, of some files as texts that are none of categories, and whoever has the file has the words.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker import arrow, parquet
+from incrowd.checker.beside import BROKEN, schemas_of
+from incrowd.checker.lean import flat
+
+WORDS = "the file holds more values than its cells show"
+DICTIONARY, CHILDREN = 4, 5  # what a field of Arrow has
+
+
+@dataclass(frozen=True)
+class Words:
+    """A dictionary of a column.
+
+    Attributes
+    ----------
+    column, leaf: numbers of the column, and of the column within it (0 where there is none).
+    size: how many words it has.
+    rows: the rows whose cells it is of: begin and end of each run, from 0.
+    """
+
+    size: int
+    rows: list[tuple[int, int]] = field(default_factory=list)
+    column: int = 0
+    leaf: int = 0
+
+    def moved(self, column: int, rows: int) -> "Words":
+        """Return it as that of another column, with so many rows of other files before it."""
+        runs = [(begin + rows, end + rows) for begin, end in self.rows]
+        return replace(self, column=column, rows=runs)
+
+
+def words_of(data: bytes, kinds: Sequence[Any]) -> list[Words]:
+    """Return the dictionaries of a file, but those of fixed categories (Enum).
+
+    Parameters
+    ----------
+    kinds: the columns' types.
+    """
+    try:
+        found = _of_parquet(data) if data.startswith(b"PAR1") else _of_arrow(data)
+    except BROKEN:
+        return []
+    leaves = [(n, j, one) for n, kind in enumerate(kinds) for j, one in enumerate(inner(kind))]
+    return [
+        replace(words, column=number, leaf=leaf)
+        for at, (number, leaf, kind) in enumerate(leaves)
+        if not isinstance(kind, pl.Enum)
+        for words in found.get(at, ())
+    ]
+
+
+def inner(kind: Any) -> list[Any]:
+    """Return the types of the columns within one of such a type, in the order of ``flat``."""
+    if isinstance(kind, pl.Struct):
+        return [one for part in kind.fields for one in inner(part.dtype)]
+    return inner(kind.inner) if isinstance(kind, pl.List | pl.Array) else [kind]
+
+
+def _of_parquet(data: bytes) -> dict[int, list[Words]]:
+    """Equal dictionaries of several groups of rows are one: writers hand on all categories."""
+    found: dict[int, dict[bytes, Words]] = defaultdict(dict)
+    row = 0
+    for group in parquet.footer(data)[4]:
+        for number, column in enumerate(group[1]):
+            for kind, _, head, place in parquet.pages(data, column[3]):
+                if kind == parquet.DICTIONARY:
+                    words = found[number].setdefault(data[place], Words(head[1]))
+                    words.rows.append((row, row + group[3]))
+        row += group[3]
+    return {number: [*words.values()] for number, words in found.items()}
+
+
+def _of_arrow(data: bytes) -> dict[int, list[Words]]:
+    """One dictionary may stand in the place of another, from some row on."""
+    starts: dict[int, list[tuple[int, int]]] = defaultdict(list)  # size and first row of each
+    row = 0
+    for kind, batch, _ in arrow.messages(data):
+        if kind == arrow.DICTIONARY:
+            number, size = batch.number(0, "<q"), batch.table(1).number(0, "<q")
+            more = batch.number(2, "<?") and starts[number]
+            known, first = starts[number].pop() if more else (0, row)
+            starts[number].append((known + size, first))
+        else:
+            row += batch.number(0, "<q")
+    fields = [each for schema in schemas_of(data) for each in _leaves(schema, 1)]
+    found = {}
+    for at, number in enumerate(fields):
+        held = starts[number] if number is not None else []
+        ends = [first for _, first in held[1:]] + [row]
+        found[at] = [Words(n, [(a, b)]) for (n, a), b in zip(held, ends, strict=False)]
+    return found
+
+
+def _leaves(table: arrow.Table, children: int) -> Iterator[int | None]:
+    """Yield the numbers of the dictionaries of a schema's or field's columns; None for none."""
+    for at in table.vector(children, 4):
+        one = arrow.root(table.data, at)
+        if one.has(DICTIONARY):
+            yield one.table(DICTIONARY).number(0, "<q")
+        elif one.vector(CHILDREN, 4):
+            yield from _leaves(one, CHILDREN)
+        else:
+            yield None
+
+
+def idle(words: Iterable[Words], cells: Callable[[int, slice], pl.Series]) -> Iterator[int]:
+    """Yield the numbers of columns of which a dictionary has more words than its cells show.
+
+    Parameters
+    ----------
+    cells: returns some rows of a column.
+    """
+    for one in words:
+        runs = [[*flat(cells(one.column, slice(*run)))][one.leaf] for run in one.rows]
+        if one.size > (different(pl.concat(runs)) if runs else 0):
+            yield one.column
+
+
+def different(cells: pl.Series) -> int:
+    """Return how many different cells a column has, missing ones left out."""
+    cells = cells.drop_nulls()
+    if not cells.dtype.is_float():
+        return cells.n_unique()
+    bits = cells.to_numpy()
+    return len(np.unique(bits.view(f"u{bits.itemsize}")))
