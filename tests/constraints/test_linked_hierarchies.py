@@ -88,3 +88,20 @@ def test_verified_and_proven(tmp_path: Path) -> None:
     if any((a == "*") != (b == "*") for a, b in torn.data.select("zip", "icd").rows()):
         verdict = verify_release(from_native(before), from_native(torn.data), ic.Policy(**asked))
         assert "were not suppressed together" in " ".join(verdict.reasons)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_columns_that_are_not_generalized_level_by_level(tmp_path: Path, linked: bool) -> None:
+    """Tests a release of no stars whose zip codes are whole beside shortened icd codes."""
+    original, out, proof = (tmp_path / name for name in ("in.csv", "out.csv", "p"))
+    original.write_text("icd,zip\nA1,111\nA2,111\nB1,211\nB2,211\n")
+    rules = ["--hierarchy", "zip=prefix:1,2", "--hierarchy", "icd=keep:1"]
+    link = ["--linked", "zip,icd"]
+    words = ["anonymize", str(original), "-o", str(out), "-k", "2", "--proof", str(proof), *rules]
+    assert CliRunner().invoke(cli, words + link * linked).exit_code == 0
+    assert ("A*,1**" if linked else "A*,111") in out.read_text()
+    asked = ["verify", str(out), "--original", str(original), "-k", "2", *rules, *link]
+    for more in ([], ["--proof", str(proof)]):
+        done = CliRunner().invoke(cli, asked + more)
+        assert done.exit_code == int(not linked), done.stderr
+        assert linked or "'zip', 'icd' were not generalized together" in done.stderr

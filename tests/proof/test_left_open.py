@@ -119,6 +119,24 @@ def test_a_ladder_is_what_the_rule_makes_that_it_is_called(
     assert fine or answer.reasons[0].startswith("column 'age': its hierarchy is not")
 
 
+@pytest.mark.parametrize("word", ["interval:5", "mean:digits=0", "range", "ages.csv"])
+def test_a_file_is_not_called_like_a_rule(word: str) -> None:
+    """Tests a proof that calls a file by a rule, and an honest one of a file with such a name."""
+    Path("date").write_text("34;x;*\n35;x;*\n36;y;*\n37;y;*\n")
+    given = f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q --hierarchy age=./date"
+    assert run(given).exit_code == 0
+    assert json.loads(Path("o.json").read_text())["hierarchies"]["age"]["origin"] == "./date"
+    assert run(VERIFY).exit_code == 0
+
+    def renamed(facts: dict[str, Any], rows: Any) -> Any:
+        facts["hierarchies"]["age"]["origin"] = word
+        return rows
+
+    answer = ic.verify("o.csv", "t.csv", forged(Path("o.proof"), renamed))
+    assert answer.lawful == (word == "ages.csv")
+    assert answer.lawful or "as the proof calls it" in answer.reasons[0]
+
+
 @pytest.mark.parametrize(
     ("chance", "fine"), [("0.5", True), ("0.6", True), ("0.95", False), ("1", False)]
 )
@@ -134,6 +152,35 @@ def test_coins_that_cannot_have_been(chance: str, fine: bool) -> None:
     Path("o.json").write_text(json.dumps(said))
     done = run(VERIFY)
     assert (done.exit_code, "than such coins leave" in done.stderr) == (int(not fine), not fine)
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ("--hierarchy age=range", "ranges"),
+        ("--hierarchy age=interval:2", "hierarchies by rule"),
+        ("--hierarchy age=ages.csv", ""),
+        ("--l 2", ""),
+        ("--t 1/2", "other models"),
+        ("--l 2 --l-kind entropy", "other models"),
+        ("--delete-rows most=1", "rows that are left out"),
+    ],
+)
+def test_factors_of_a_veil_that_no_theorem_has(more: str, what: str) -> None:
+    """Tests statements whose factors nobody proved, since --veil refuses such releases."""
+    cells = [(34 + i % 8, "flu" if i // 2 % 2 else "cold") for i in range(16)]
+    Path("t.csv").write_text(
+        "name,age,ill\n" + "".join(f"n{i},{a},{b}\n" for i, (a, b) in enumerate(cells))
+    )
+    Path("ages.csv").write_text("".join(f"{a};{a // 4};*\n" for a in range(34, 42)))
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} {more} -q").exit_code == 0
+    said = json.loads(Path("o.json").read_text())
+    for name in ("bound", "gap", "optimal"):
+        said.pop(name)
+    Path("o.json").write_text(json.dumps(said | {"veil": {"age": 1.25 if what else 1e6}}))
+    done = run(VERIFY)
+    assert done.exit_code == bool(what), done.stderr
+    assert f"proven for no release with {what}" in done.stderr or not what
 
 
 def test_names_that_read_like_words_of_the_answer() -> None:

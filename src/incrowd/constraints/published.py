@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.constraints.levels import torn_rows
 from incrowd.constraints.plan import Limit, Plan, plan_of
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
-from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.family import Family, trees_of
 from incrowd.hierarchy.labels import ends, places_among
 from incrowd.policy import Policy
 from incrowd.tables.base import Column
@@ -39,10 +40,14 @@ def constraints_broken(
     for link in plan.links:
         some = np.column_stack([starred_in(trees[j], columns[trees[j].column]) for j in link])
         torn = np.flatnonzero(some.any(axis=1) & ~some.all(axis=1))
+        how = "suppressed"
+        if not len(torn):
+            how, own = "generalized", trees_of([trees[j] for j in link], "a link of columns")
+            torn = torn_rows([tree.labels for tree in own], [columns[tree.column] for tree in own])
         if len(torn):
             names = ", ".join(repr(trees[j].column) for j in link)
             yield (
-                f"the linked columns {names} were not suppressed together in {len(torn)} rows, "
+                f"the linked columns {names} were not {how} together in {len(torn)} rows, "
                 f"first in released row {int(torn[0]) + 1}"
             )
     for limit in plan.limits:

@@ -92,6 +92,11 @@ def source_of(spec: "str | Path | Source", marks: Sequence[str], decimal: str = 
     return sparing(source, marks)
 
 
+def called_like_a_rule(text: str) -> bool:
+    """Whether a text begins as one that names a rule does."""
+    return text.partition(":")[0].strip() in RULES
+
+
 def in_folder(rule: str, folder: str | Path) -> str:
     """Return a rule, the file that it names (``range:order=FILE``) looked for in a folder."""
     return ORDERED.sub(lambda found: found[1] + str(Path(folder) / found[2].strip()), rule)

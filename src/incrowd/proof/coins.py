@@ -6,10 +6,41 @@ from math import log
 import polars as pl
 
 from incrowd.checker.files import Proof
+from incrowd.proof.costs_asked import paths_of, stated_rule
 from incrowd.tables.base import Source
 
 SURE = 28.0
 """One in e²⁸, about 10¹², honest releases is called false."""
+
+
+SERVED = ("k-anonymity", "distinct")
+"""Models under which a class stays lawful whatever rows join it."""
+
+
+def without_theorem(proof: Proof) -> Iterator[str]:
+    """Yield what a release has of which nobody proved that coins limit what is learnt from it.
+
+    The veil is refused for it, so factors in its statement are somebody else's words.
+    """
+    facts = proof.facts
+    named = [name for name in facts["roles"]["qi"] if name in facts["hierarchies"]]
+    fit = [name for name in named if {"range", "average"} & {*facts["hierarchies"][name]}]
+    ruled = [name for name in named if any(len(path) > 2 for path in paths_of(proof, name).values())
+             and stated_rule(proof, name) is not None]  # fmt: skip
+    others = {model["model"] for model in facts["models"]} - {*SERVED} or facts.get("unchecked")
+    missing = "delete_rows" in facts or facts.get("suppressed_rows", 0)
+    found = {
+        "ranges or averages": fit,
+        "hierarchies by rule": ruled,
+        "other models than k-anonymity and distinct diversity": others,
+        "rows that are left out": missing,
+    }
+    for what, there in found.items():
+        if there:
+            yield (
+                "the statement speaks of a veil, and its factors are proven for no release with "
+                f"{what}"
+            )
 
 
 def shown_too_often(proof: Proof, veil: Mapping[str, float], released: Source) -> Iterator[str]:

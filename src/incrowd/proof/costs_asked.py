@@ -17,7 +17,7 @@ from incrowd.hierarchy.labels import with_star
 from incrowd.hierarchy.missing import bare_of, sparing
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import DATES, NUMBERS, ORDER, STARS, WIDTH, Ranges
-from incrowd.hierarchy.spec import RULES
+from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.hierarchy.spec import source_of as rule_of
 from incrowd.policy import Policy
 from incrowd.published.ladders import ladder_of
@@ -52,8 +52,8 @@ def stated_rule(proof: Proof, column: str) -> Any:
     """
     known = stated_of(proof, column)
     origin = str(known.get("origin"))
-    named = origin.partition(":")[0].strip() in RULES and known.get("sha256") is None
-    if not named or {"range", "average"} & {*known}:
+    # beside the hash of a file, too: one that is called like a rule has its folder before its name
+    if not called_like_a_rule(origin) or {"range", "average"} & {*known}:
         return None
     try:
         return rule_of(origin, known.get("missing", ()), str(known.get("decimal", POINT)))

@@ -37,6 +37,7 @@ from incrowd.proof.costs_asked import (
     rule_differs,
     stated_rule,
 )
+from incrowd.proof.links import links_torn
 from incrowd.published.pseudonyms import KEY
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
@@ -306,6 +307,8 @@ def constraints_differ(
         require_constraints_of(source, found, np.searchsorted(kept, origin), roles, told)
     except VerificationError as no:
         yield str(no).removeprefix("the re-check of the release: ")
+    else:
+        yield from links_torn(proof, policy.linked, found, roles.qi)
 
 
 def in_words(entry: Entry, named: bool = True) -> str:

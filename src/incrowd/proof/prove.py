@@ -19,6 +19,7 @@ from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.missing import bare_of
+from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.persons.alike import certified
 from incrowd.policy.base import Policy
 from incrowd.privacy.claims import claims_of
@@ -220,7 +221,8 @@ def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
         path = Path(getattr(spec, "path", str(spec)))
         is_file = path.is_file()
         told = isinstance(spec, str) or type(spec).__str__ is not object.__str__
-        origin = path.name if is_file else str(spec) if told else type(spec).__name__
+        name = f"./{path.name}" if called_like_a_rule(path.name) else path.name
+        origin = name if is_file else str(spec) if told else type(spec).__name__
         known[column] = {"origin": origin, "sha256": sha256_of(path) if is_file else None}
     return known
 
