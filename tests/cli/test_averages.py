@@ -199,3 +199,32 @@ def test_rounding_and_codes_are_named_in_the_statement(folder):
         "income": "round:5,10",
         "age": "codes:<25,45+",
     }
+
+
+@pytest.mark.parametrize("beside", ["job=none", "job=range:round=5"])
+@pytest.mark.parametrize("weight", ["0.5", "2"])
+def test_costs_in_millionths_are_served(folder, beside, weight):
+    """Tests that ncp, and a range of one value, leave release, cost and bound as they are."""
+    head, *lines = TABLE.splitlines()
+    (folder / "t.csv").write_text("\n".join([head, *(f"{line[:-1]}7" for line in lines), ""]))
+    rules = ("--qi", "income,age,job", *TWO[4:], "--hierarchy", beside, "--weight", f"age={weight}")
+    files = ("out.csv", "--original", "t.csv", "--proof", "p.proof")
+    costs, texts = [], set()
+    for cost in ("level", "ncp"):
+        more = ("--cost", cost, "--order", "keep", "--json", *files[-2:])
+        made = incrowd("anonymize", "t.csv", "-o", "out.csv", *rules, *more)
+        assert made.exit_code == 0, made.stderr
+        said = json.loads(made.stdout)
+        costs.append((said["cost"], said["lower_bound"]))
+        texts.add((folder / "out.csv").read_text())
+        assert incrowd("verify", *files).exit_code == 0
+    assert len(texts) == 1
+    assert costs[0] == pytest.approx(costs[1], abs=1e-6)  # cut to the unit of each
+
+
+def test_units_of_costs_are_those_that_verify_takes(folder):
+    """Tests a weight by which costs in millionths of millionths were refused by verify alone."""
+    more = ("--weight", "income=0.5", "--cost", "ncp")
+    files = ("out.csv", "--original", "t.csv", "--proof", "p.proof")
+    assert incrowd("anonymize", "t.csv", "-o", "out.csv", *files[-2:], *ONE, *more).exit_code == 0
+    assert incrowd("verify", *files).exit_code == 0

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import lcm
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from incrowd.tables.numbers import held_digits
 from incrowd.text.missing import marks_for
 from incrowd.text.units import counted
 
-FINE = 10**6  # costs are counted to a millionth of a cell
+FINE = 10**6  # costs are counted to a millionth of a cell, or finer
 QUANTUM = 1000  # prices to a thousandth of that
 UNSERVED = ("person", "pseudonym", "l", "t", "models", "veil", "fixed", "linked", "caps")
 UNSERVED += ("suppress_rows", "delete_rows", "reductions", "protect")
@@ -128,10 +129,12 @@ def encoded(source: Source, policy: Policy, rules: Mapping[str, Averages]) -> Co
                 "give all of them a range or a hierarchy with levels"
             )
     instance = table.instance
-    if FINE * sum(tree.dearest for tree in instance.trees) >= DEAREST_ROW:
+    scale = lcm(instance.scale, FINE)  # costs by ncp, and ranges, are in millionths already
+    finer = scale // instance.scale
+    if max(scale, finer * sum(tree.dearest for tree in instance.trees)) >= DEAREST_ROW:
         raise HierarchyError("the weights need more digits than fit; use rounder weights")
-    trees = tuple(tree.times(FINE) for tree in instance.trees)
-    return replace(table, instance=replace(instance, trees=trees, scale=instance.scale * FINE))
+    trees = tuple(tree.times(finer) for tree in instance.trees)
+    return replace(table, instance=replace(instance, trees=trees, scale=scale))
 
 
 def released(

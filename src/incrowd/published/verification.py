@@ -105,7 +105,7 @@ def verify_release(
     if not reasons and rows and policy.person:
         reasons += _people_lack(known, table, columns, pattern, cells, policy.k)
     elif not reasons and rows and asks_of_sensitive(policy):
-        reasons += _models_broken(table, columns, pattern)
+        reasons += _models_broken(table, known, columns, pattern)
     return Verdict(tuple(reasons), rows, len(sizes), int(sizes.min(initial=rows)), left)
 
 
@@ -200,12 +200,19 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
 
 
 def _models_broken(
-    table: Coded, columns: dict[str, Column], pattern: NDArray[np.int32]
+    table: Coded,
+    unchanged: dict[str, Column],
+    columns: dict[str, Column],
+    pattern: NDArray[np.int32],
 ) -> Iterator[str]:
     """Yield why some class breaks the models; the sensitive columns are known to agree."""
     secret = []
     for name in table.roles.sensitive:  # codes as in the original, which the models are about
-        place = {text: code for code, text in enumerate(table.attributes[name].values)}
+        exact, coarse = unchanged[name], table.attributes[name].codes  # -0.0 and 0.0, bit by bit
+        place = {
+            exact.values[e]: c
+            for e, c in set(zip(exact.codes.tolist(), coarse.tolist(), strict=True))
+        }
         codes = [place[text] for text in columns[name].values]
         secret.append(np.array(codes, np.int32)[columns[name].codes])
     _, member = np.unique(pattern, axis=0, return_inverse=True)
