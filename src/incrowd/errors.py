@@ -227,6 +227,14 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
     return InputError(f"{what}: no column is called {name!r}{unread}{hint}")
 
 
+def no_quasi_identifier() -> InputError:
+    """Return the error that no column is one that others may know."""
+    return InputError(
+        "no column is a quasi-identifier; name those that others may know about a person "
+        "with qi (--qi)"
+    )
+
+
 NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps
 
 

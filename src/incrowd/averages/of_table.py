@@ -89,7 +89,7 @@ def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
             f"{'is' if len(asked) == 1 else 'are'} not served; leave that out, or give the column "
             "a range or a hierarchy with levels"
         )
-    averaging(_name(policy))
+    averaging(policy.method_id)
 
 
 def require_averaging(policy: Policy, rules: Mapping[str, Averages]) -> None:
@@ -149,7 +149,7 @@ def released(
     OutOfScopeError: the method does not serve the table.
     """
     axes = axes_of(table, policy, rules)
-    asked, rows = averaging(_name(policy)), table.source.rows
+    asked, rows = averaging(policy.method_id), table.source.rows
     classes, prices, exact = np.zeros(rows, np.int64), np.zeros(rows, np.int64), Fraction(0)
     names, count = set(), 0
     scale = table.instance.scale
@@ -225,7 +225,3 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
             f"{rows} {which}, fewer than k = {k}: leave them out, fill the cells, or "
             "give the columns a range or a hierarchy with levels"
         )
-
-
-def _name(policy: Policy) -> str:
-    return policy.method if isinstance(policy.method, str) else policy.method.id

@@ -41,30 +41,37 @@ def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:
     must(ladder["level"].null_count() + ladder["cost"].null_count() == 0, "has an empty number")
     if not ladder.height:
         return ladder
-    leaf, level = pl.col("leaf"), pl.col("level")
     tops = int(ladder["level"].max()) + 1  # type: ignore[arg-type]
     must(tops <= MOST_LEVELS, f"has more than {MOST_LEVELS} levels")
     must(int(ladder["level"].min()) == 0, "does not start at level 0")  # type: ignore[arg-type]
     must(not ladder.select("leaf", "level").is_duplicated().any(), "has a value twice at a level")
     must(ladder.height == ladder["leaf"].n_unique() * tops, "lacks a level for some value")
     ladder = ladder.sort("level", "leaf", nulls_last=True)
-    base = ladder.filter(level == 0)
-    must(
-        base.select(leaf.eq_missing(pl.col("label")).all()).item(),
-        "does not start with the value itself",
-    )
-    must(ladder.filter(level == tops - 1)["label"].n_unique() == 1, "has more than one root")
-    cost = ladder["cost"].to_numpy().reshape(tops, -1)
+    n = ladder.height // tops
+    must(ladder["leaf"][:n].equals(ladder["label"][:n]), "does not start with the value itself")
+    node, cost = (part.reshape(tops, n) for part in (nodes(ladder), ladder["cost"].to_numpy()))
+    must(bool((node[-1] == node[-1, 0]).all()), "has more than one root")
     must(bool(((cost >= 0) & (cost < 2**40)).all()), "has a cost below 0 or of 2^40 or more")
     must(bool((np.diff(cost, axis=0) >= 0).all()), "has a cost that falls towards the root")
-    up = ladder.with_columns(pl.col("label").shift(-base.height).alias("parent"))
-    nodes = up.group_by("level", "label").agg(pl.len().alias("size"), pl.col("parent").n_unique())
-    must(bool((nodes.filter(level < tops - 1)["parent"] == 1).all()), "has two parents for a node")
-    names = ladder.group_by("label").agg(leaf.n_unique().alias("leaves"), pl.col("cost").n_unique())
-    must(bool((names["cost"] == 1).all()), "has two costs for one node")
-    sizes = nodes.join(names, on="label", nulls_equal=True)
-    must(bool((sizes["size"] == sizes["leaves"]).all()), "has one label for two different nodes")
+    # which node at which level
+    at, place = np.unique(node + np.arange(tops)[:, None] * (node.max() + 1), return_inverse=True)
+    must(decided(place.reshape(tops, n)[:-1], node[1:]), "has two parents for a node")
+    must(decided(node, cost), "has two costs for one node")
+    below = np.bincount(np.unique(node * n + np.arange(n)) // n)  # leaves of each label
+    must(bool(below[at % len(below)].sum() == node.size), "has one label for two different nodes")
     return ladder
+
+
+def nodes(ladder: pl.DataFrame) -> NDArray[np.int64]:
+    """int64, shape (rungs,): a number of each label; 0 where it is missing."""
+    return ladder["label"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def decided(key: NDArray[np.int64], value: NDArray[np.int64]) -> bool:
+    """Whether equal keys (int64, from 0, of few gaps) have equal values (int64)."""
+    last = np.zeros(key.max(initial=0) + 1, np.int64)
+    last[key] = value
+    return bool((last[key] == value).all())
 
 
 def rungs(ladder: pl.DataFrame) -> pl.DataFrame:
@@ -79,7 +86,7 @@ def tables(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[
     """
     leaves = ladder.filter(pl.col("level") == 0)["leaf"]
     shape = (-1, max(1, len(leaves)))
-    node = ladder["label"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy().reshape(shape)
+    node = nodes(ladder).reshape(shape)
     parts = ladder.group_by("level").agg(pl.col("label").n_unique()).sort("level")["label"]
     new = np.diff(parts.to_numpy(), prepend=len(leaves) + 1) != 0
     return leaves, node[new], ladder["cost"].to_numpy().reshape(shape)[new]

@@ -9,7 +9,6 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, print_tables, say
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
-from incrowd.policy.table import OPTIONS
 from incrowd.text.numerals import POINT
 from incrowd.text.units import counted
 
@@ -143,7 +142,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
 
     Columns that the policy leaves out need not be there: a release lacks them.
     """
-    said = {} if given["policy"] is None else read_keys(given["policy"], OPTIONS)
+    said = {} if given["policy"] is None else read_keys(given["policy"])
     roles: dict[str, list[str]] = {}
     for role in ("qi", "sensitive", "ignore", "id", "keep", "person"):
         if given[role]:

@@ -109,7 +109,7 @@ def with_derived(source: "Source", given: Mapping[str, Any]) -> "Source":
     """Return the table with the columns that --derive and the policy file ask for."""
     said: dict[str, Any] = {}
     if given.get("policy") is not None and "derive" in given:
-        said = read_keys(given["policy"], OPTIONS)
+        said = read_keys(given["policy"])
     rules = {**said.get("derive", {}), **new_pairs(given.get("derive", ()))}
     if not rules:
         return source
@@ -208,7 +208,7 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
     """
     said: dict[str, Any] = {}
     if options.get("policy") is not None:
-        said = read_keys(options["policy"], OPTIONS)
+        said = read_keys(options["policy"])
     given = [option for option in OPTIONS if option.name in options]
     arguments = said | {
         option.name: options[option.name]

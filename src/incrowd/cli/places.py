@@ -6,7 +6,6 @@ from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
-from incrowd.policy.table import OPTIONS
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, same_file
 
@@ -72,7 +71,7 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
         for text in texts_in(given.get(name)):
             yield from ((f"read for {option}", path) for path in parts_of(text))
     if given.get("policy") is not None:
-        said = read_keys(given["policy"], OPTIONS)
+        said = read_keys(given["policy"])
         for name in READ:
             yield from (("read for --policy", text) for text in texts_in(said.get(name)))
 

@@ -16,7 +16,6 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.policy.file import read_keys
-from incrowd.policy.table import OPTIONS
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
@@ -165,7 +164,7 @@ def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy"
     """Return what is asked for, typed or in the policy file, and which arguments that names."""
     said = {name for name in given if options.is_typed(name)}
     if given["policy"] is not None:
-        said |= set(read_keys(given["policy"], OPTIONS))
+        said |= set(read_keys(given["policy"]))
     arguments = options.policy_arguments(columns, given)
     policy = Policy(**{"k": 1, **{n: x for n, x in arguments.items() if n in said}})
     return policy, frozenset(said)

@@ -21,7 +21,6 @@ from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
 from incrowd.policy.file import read_keys
 from incrowd.policy.guess import Guess, guess
-from incrowd.policy.table import OPTIONS
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Source
@@ -92,7 +91,7 @@ def but_for_k(ask: Ask) -> Ask:
 
 def shuffling(path: str) -> Policy:
     """Read a policy file; like the command line, one that says nothing of the order shuffles."""
-    return Policy.of_file(path, {"order": "shuffle"} | read_keys(path, OPTIONS))
+    return Policy.of_file(path, {"order": "shuffle"} | read_keys(path))
 
 
 class Session:

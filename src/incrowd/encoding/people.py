@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source
@@ -25,13 +26,12 @@ def with_persons(source: Source, names: Sequence[str], missing: str) -> Source:
     if not names or missing == "own":
         return source
     for name in names if missing == "error" else ():
-        rows = int(ownerless(source, [name]).sum())
-        if rows:
-            raise InputError(
-                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
-                "in it: fill it in, or say what becomes of them (--missing-person own: each is a "
-                "person of its own; drop: they are left out)"
-            )
+        require_named(
+            name,
+            ownerless(source, [name]),
+            ": fill it in, or say what becomes of them (--missing-person own: each is a person of "
+            "its own; drop: they are left out)",
+        )
     without = ownerless(source, names)
     return FewerRows(source, np.flatnonzero(~without)) if without.any() else source
 
@@ -56,16 +56,21 @@ def paired(values: Column, people: Column) -> Column:
 def require_once(source: Source, names: Sequence[str]) -> None:
     """Raise InputError for a column left out that has one value in several rows."""
     for name in names:
-        column = source.encode(name)
-        counts = np.bincount(column.codes, minlength=len(column.values))
-        there = np.array([bool(value) for value in column.values], bool)
-        several = int((counts[there] > 1).sum())
+        several, there = repeated(source, name)
         if several:
             raise InputError(
-                f"column {name!r}, which is left out, has {several:,} of its {int(there.sum()):,} "
+                f"column {name!r}, which is left out, has {several:,} of its {there:,} "
                 "values in several rows: if it names people, name it with --person, so that people "
                 "are counted; if it does not, leave --strict out"
             )
+
+
+def repeated(source: Source, name: str) -> tuple[int, int]:
+    """Return how many values of a column stand in several rows, and how many there are."""
+    column = source.encode(name)
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    there = np.array([bool(value) for value in column.values], bool)
+    return int((counts[there] > 1).sum()), int(there.sum())
 
 
 def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None:
@@ -76,10 +81,17 @@ def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None
     for name in names:
         column = source.encode(name)
         none = [c for c, value in enumerate(column.values) if value in marks_for(marks, name)]
-        rows = int(np.isin(column.codes, none).sum())
-        if rows:
-            raise InputError(
-                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
-                "in it (--na): empty these cells, and say what becomes of the rows "
-                "(--missing-person)"
-            )
+        require_named(
+            name,
+            np.isin(column.codes, none),
+            " (--na): empty these cells, and say what becomes of the rows (--missing-person)",
+        )
+
+
+def require_named(name: str, lacking: NDArray[np.bool_], remedy: str) -> None:
+    """Raise InputError where rows lack the name of a person in a column; it ends with a remedy."""
+    if lacking.any():
+        raise InputError(
+            f"column {name!r} names people, but {int(lacking.sum()):,} of {len(lacking):,} rows "
+            f"have no value in it{remedy}"
+        )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from incrowd.encoding.people import repeated
 from incrowd.errors import InputError
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Column, Edit, Replacement, Source
@@ -82,11 +83,7 @@ def write_table(path: str | Path, source: Source, replaced: Mapping[str, Replace
 def require_unlinked(source: Source, names: tuple[str, ...]) -> None:
     """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
     for name in names:
-        column = source.encode(name)
-        counts = np.bincount(column.codes, minlength=len(column.values))
-        several = sum(
-            count > 1 for count, value in zip(counts.tolist(), column.values, strict=True) if value
-        )
+        several, _ = repeated(source, name)
         if several:
             raise InputError(
                 f"column {name!r} has {several:,} values in several rows, which their pseudonym "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, did_you_mean, no_column
+from incrowd.errors import InputError, did_you_mean, no_column, no_quasi_identifier
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family, trees_of
@@ -263,10 +263,7 @@ def _require_apart(known: Sequence[str], secret: Sequence[str]) -> None:
     if both:
         raise InputError(f"column {both[0]!r} is named both qi and sensitive; give it one role")
     if not known:
-        raise InputError(
-            "no column is a quasi-identifier; name those that others may know about a person "
-            "with qi (--qi)"
-        )
+        raise no_quasi_identifier()
 
 
 def _require_nameless(measured: Sequence[str], named: Sequence[str]) -> None:

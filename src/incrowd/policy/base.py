@@ -93,6 +93,11 @@ class Policy(Asked):
         """The seed of the search: of a larger one its last 32 bits, which kernels count up from."""
         return (self.seed or 0) % 2**32
 
+    @property
+    def method_id(self) -> str:
+        """The method that was asked for by its name, where it is a solver as well."""
+        return self.method if isinstance(self.method, str) else self.method.id
+
     @classmethod
     def read(cls, path: "str | Path") -> "Policy":
         """Read a policy file (TOML); see docs/reference/policy.md.
@@ -101,7 +106,7 @@ class Policy(Asked):
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
-        return cls.of_file(path, read_keys(path, OPTIONS))
+        return cls.of_file(path, read_keys(path))
 
     @classmethod
     def of_file(cls, path: "str | Path", arguments: Mapping[str, Any]) -> "Policy":

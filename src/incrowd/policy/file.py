@@ -9,10 +9,11 @@ from typing import Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import caps_of
 from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
+from incrowd.policy.table import OPTIONS
 from incrowd.privacy.combination import protect_of
 
 
-def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
+def read_keys(path: str | Path) -> dict[str, Any]:
     """Return the arguments of ``Policy`` that a policy file gives; paths made whole.
 
     Raises
@@ -30,7 +31,7 @@ def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return Reader(str(path), file.parent).table(given, options, "")
+    return Reader(str(path), file.parent).table(given, OPTIONS, "")
 
 
 def _plain(message: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incrowd.errors import InputError, no_column
+from incrowd.errors import InputError, no_column, no_quasi_identifier
 
 ROLES = ("qi", "sensitive", "id", "keep")
 
@@ -75,10 +75,7 @@ def assign_roles(
     if not columns:
         raise InputError("the table has no columns")
     if "qi" not in role_of.values():
-        raise InputError(
-            "no column is a quasi-identifier; name those that others may know about a person "
-            "with qi (--qi)"
-        )
+        raise no_quasi_identifier()
     roles = {r: tuple(c for c in columns if role_of[c] == r) for r in named}
     return Roles(**roles, person=tuple(dict.fromkeys(person)))
 

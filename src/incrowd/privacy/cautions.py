@@ -37,8 +37,8 @@ def bare(text: str) -> str:
 def rewritten(name: str, before: Iterable[str | None], now: Iterable[str | None]) -> Iterator[str]:
     """Yield the caution that values of new rows are written otherwise than in earlier rows."""
     earlier = {text for text in before if text is not None}
-    plain = {bare(text) for text in earlier}
     strange = [text for text in now if text is not None and text not in earlier]
+    plain = {bare(text) for text in earlier} if strange else set()
     alike = sum(bare(text) in plain for text in strange)
     if alike:
         yield (

@@ -162,7 +162,7 @@ def said_in(policy: Policy | str | Path | None, asked: Mapping[str, Any]) -> fro
     if policy is None:
         return frozenset(asked)
     if not isinstance(policy, Policy):
-        return frozenset(asked) | read_keys(policy, OPTIONS).keys()
+        return frozenset(asked) | read_keys(policy).keys()
     silent = Policy()
     names = (option.name for option in OPTIONS)
     return frozenset(asked) | {n for n in names if getattr(policy, n) != getattr(silent, n)}

@@ -238,7 +238,8 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         gap=release.gap,
         cost_fraction=release.cost_fraction,
         status=release.status,
-        method=release.method if inside else asked_method(policy),
+        # which method ran tells how many rows are alike
+        method=release.method if inside else policy.method_id,
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
         version=__version__,
@@ -270,11 +271,6 @@ def deletions_of(release: Published) -> tuple[int, Number] | None:
     """Return how many rows were deleted, and at what price; None where none might be."""
     gone = release.deleted
     return None if gone is None else (len(gone.rows), gone.price)
-
-
-def asked_method(policy: Policy) -> str:
-    """Return the method that was asked for: which one ran tells how many rows are alike."""
-    return policy.method if isinstance(policy.method, str) else policy.method.id
 
 
 def require_whole(release: Published) -> None:

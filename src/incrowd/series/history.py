@@ -200,7 +200,7 @@ def require_same_keys(history: History, keys: Sequence[str], all_new: bool) -> N
         )
     known = set(history.people)
     strange = [key for key in keys if key not in known]
-    plain = {bare(key) for key in known - set(keys)}
+    plain = {bare(key) for key in known - set(keys)} if strange else set()
     alike = sum(bare(key) in plain for key in strange)
     if alike:
         raise InputError(

@@ -39,12 +39,11 @@ from incrowd.spark.making import (
     Made,
     figures_of,
     in_order,
-    made_of_frame,
     plain_rows,
     with_texts,
 )
 from incrowd.spark.plan import on_batches, on_table, workers_errors
-from incrowd.spark.result import Earlier, SparkExtendedRelease, SparkRelease
+from incrowd.spark.result import Earlier, SparkExtendedRelease
 from incrowd.spark.task import CODED, RECORDS, Task
 
 if TYPE_CHECKING:
@@ -71,21 +70,6 @@ class Before:
     kinds: "DataFrame"
     count: Earlier
     cells: Mapping[str, pa.Array]
-
-
-def made(
-    df: "DataFrame",
-    policy: Policy,
-    block_rows: int,
-    scratch: str | None,
-    listener: Listener,
-    whole: bool,
-    existing: "DataFrame | None",
-) -> SparkRelease:
-    """Make a release under a policy that is served: by itself, or beside an earlier one."""
-    if existing is None:
-        return made_of_frame(df, policy, block_rows, scratch, listener, whole)
-    return added_to(existing, df, policy, block_rows, scratch, listener)
 
 
 def added_to(

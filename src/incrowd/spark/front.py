@@ -110,11 +110,12 @@ def release_of(
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    if existing is not None:
-        require_existing(existing, policy, whole)
-    from incrowd.spark.adding import made
+    from incrowd.spark import adding, making
 
-    return made(df, policy, block_rows, scratch, listener, whole, existing)
+    if existing is None:
+        return making.made_of_frame(df, policy, block_rows, scratch, listener, whole)
+    require_existing(existing, policy, whole)
+    return adding.added_to(existing, df, policy, block_rows, scratch, listener)
 
 
 def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None:

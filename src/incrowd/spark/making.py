@@ -265,12 +265,11 @@ def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> Sp
     """Return the release of a table without rows."""
     secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
     models = model_of(policy, secret, policy.sources()).names(roles.sensitive)
-    method = policy.method if isinstance(policy.method, str) else policy.method.id
     data = without_notes(df.toDF(*(f"a{i}" for i in range(len(df.columns)))))
     places = [i for i, name in enumerate(df.columns) if name not in roles.id]
     names = [df.columns[i] for i in places]
     return SparkRelease(
         data.select(*(f"a{i}" for i in places)).toDF(*names), policy, roles,
         models, 0, 0, 0, dict.fromkeys(roles.qi, 0),
-        1, 0, 0, 0, method, "finished", seconds, False,
+        1, 0, 0, 0, policy.method_id, "finished", seconds, False,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from incrowd.tables.scalars import as_texts, require_one_kind
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
 UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
 BEYOND = (OverflowError, ValueError, NotImplementedError)  # of times outside Python's calendar
+FEW = 2000  # rows that Python numbers faster than a join does: .02 ms for .6, on 12 rows
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -253,10 +254,11 @@ def encode_polars(series: Any, column: str) -> Column:
     series = series.alias("value")  # for a name such as "^a$" has a meaning of its own
     if isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
+    if series.dtype == pl.String and len(series) <= FEW:
+        return Column.of(series.to_list(), np.arange(len(series)))
     distinct = series.unique()
-    known = distinct.is_not_null().to_list()
     texts = iter(_texts(distinct.drop_nulls(), column))
-    values = [next(texts) if there else None for there in known]
+    values = [next(texts) if there else None for there in distinct.is_not_null().to_list()]
     return Column.of(values, places_in(distinct, series))
 
 

@@ -122,7 +122,8 @@ class PricingProblem(NamedTuple):
         tries: int = ENDLESS,
         halt: NDArray[np.int64] = NEVER,
     ) -> "PricingProblem":
-        """Index the sets and allocate."""
+        """Index the sets and allocate; costs are of the type of prices: a kernel less."""
+        lists = lists._replace(cost=lists.cost.astype(price.dtype))
         penalties = penalties_of(sets, len(counts), price.dtype)
         pad = new_pad(widest(lists, counts, k), k, price.dtype)
         return cls(lists, counts, k, price, penalties, pad, unit, tries, halt)
