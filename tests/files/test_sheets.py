@@ -164,9 +164,19 @@ def test_several_sheets(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.create_sheet("visits").append(["a"])
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); name one"):
+    with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); write"):
         read(tmp_path / "t.xlsx")
     assert read(tmp_path / "t.xlsx", sheet="visits").columns == ("a",)
+    named = f"{tmp_path / 't.xlsx'}#visits"
+    assert read(named).columns == ("a",)
+    with pytest.raises(InputError, match="two sheets are named"):
+        read(named, sheet="visits")
+    with pytest.raises(InputError, match=r"t\.xlsx: no sheet is called 'visit'; did you"):
+        read(named[:-1])
+    with pytest.raises(InputError, match="leave out what follows the #"):
+        ic.anonymize(pl.DataFrame({"a": ["x"] * 5}), qi="a").write(named)
+    (tmp_path / "u.xlsx#visits").write_text("b\n1\n")
+    assert read(tmp_path / "u.xlsx#visits").columns == ("b",)  # a file that is called so
     with pytest.raises(InputError, match="no sheet is called 'visit'; did you mean 'visits'"):
         read(tmp_path / "t.xlsx", sheet="visit")
     (tmp_path / "d.xlsx").write_bytes(b"PK\x03\x04rest")

@@ -146,8 +146,8 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
     listed = ", ".join(map(repr, names))
     if wanted is None:
         raise InputError(
-            f"{name}: holds several sheets ({listed}); name one by --sheet, in Python by "
-            "incrowd.tables.read(path, sheet=…)"
+            f"{name}: holds several sheets ({listed}); write the sheet behind the name, as in "
+            f"'{name}#{names[0]}' (on the command line also --sheet)"
         )
     raise InputError(f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)}")
 
