@@ -150,8 +150,13 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
     book.save(file)
     release = tmp_path / "o.xlsx"
     done = incrowd("anonymize", file, "-o", release, "-k", 2)
-    assert done.exit_code == 2 and "name one by --sheet" in done.output
+    assert done.exit_code == 2 and "(on the command line also --sheet)" in done.output
     assert incrowd("anonymize", file, "--sheet", "other", "-o", release, "-k", 2).exit_code == 0
     asked = ("verify", release, "--original", file, "--sheet", "visits", "-k", 2)
     assert incrowd(*asked).exit_code == 0
+    report = ("--report-internal", tmp_path / "r.html")
+    assert incrowd("anonymize", f"{file}#other", "-o", release, "-k", 2, *report).exit_code == 0
+    assert incrowd("verify", release, "--original", f"{file}#visits", "-k", 2).exit_code == 0
+    done = incrowd("anonymize", f"{file}#other", "-o", file, "-k", 2)
+    assert done.exit_code == 2 and "is the input itself" in done.output
     assert incrowd("measure", file, "--sheet", "visit").exit_code == 2

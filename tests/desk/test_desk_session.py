@@ -660,11 +660,22 @@ def test_files_that_are_refused_say_what_to_do_here(
     assert help in page.refused("open", path=str(tmp_path / name))
 
 
-def test_a_workbook_of_two_sheets_says_what_to_do_here(page: Page, tmp_path: Path):
-    """Tests that the page, which cannot name a sheet, says what else helps."""
+def test_a_sheet_of_a_workbook(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tests that the page says how to name a sheet, and takes one all the way."""
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    book.create_sheet("people").append(["a"])
-    book.save(tmp_path / "two.xlsx")
-    told = page.refused("open", path=str(tmp_path / "two.xlsx"))
-    assert "save that sheet as a file of its own" in told
+    sheet = book.create_sheet("our people")
+    for row in (["age", "ill"], *[[30 + i % 2, "flu"] for i in range(12)]):
+        sheet.append(row)
+    file = tmp_path / "two.xlsx"
+    book.save(file)
+    assert f"as in '{file}#Sheet'" in page.refused("open", path=str(file))
+    page.post("open", path=f"{file}#our people")
+    made(page)
+    published(page, tmp_path / "out", ["internal", "policy"])
+    assert (tmp_path / "out" / "release.xlsx").exists()
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(page.get("state")["command"])
+    words[words.index("-o") + 1] = "again.xlsx"
+    done = CliRunner().invoke(cli, [*words[1:], "-q"])
+    assert done.exit_code == 0, done.stderr

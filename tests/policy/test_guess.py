@@ -172,3 +172,16 @@ def test_what_other_programs_write_beside_the_values() -> None:
     assert "1 value declared missing" in age.why
     assert labels.role == "id"
     assert "pandas" in labels.why
+
+
+@pytest.mark.parametrize(
+    ("end", "rule", "said"),
+    [("", "prefix:1,2,3", "zeros in front may be gone"), (".0", None, "without decimals first")],
+)
+def test_post_codes_that_lost_their_zeros(end: str, rule: str | None, said: str) -> None:
+    """Tests that 1067, which was 01067, and 10115 are not grouped by their first digits."""
+    codes = [1067, 1069, 1097, 1099, 4103, 4105, 10115, 10117, 10119, 80331, 80333]
+    (found,) = guess(pl.DataFrame({"plz": [f"{code}{end}" for code in codes]}))
+    assert (found.hierarchy, said in found.why) == (rule, True)
+    whole = guess(pl.DataFrame({"plz": [f"{code:05}" for code in codes]}))[0]
+    assert (whole.hierarchy, "zeros" in whole.why) == ("prefix:1,2,3,4", False)

@@ -1,5 +1,6 @@
 """Pages: harmless whatever the table holds, readable for all, and enough to make it again."""
 
+import html
 import re
 import shlex
 from itertools import pairwise
@@ -282,3 +283,30 @@ def test_no_page_is_named_as_another_document(tmp_path, name):
     with pytest.raises(ic.InputError, match=r"is a page of HTML: name it \.html"):
         release.report(tmp_path / name)
     assert not (tmp_path / name).exists()
+
+
+SAID = {
+    "ranges": (
+        {"hierarchies": {"age": "range", "pay": "range:cost=values", "zip": "prefix:1"}},
+        "A suppressed cell costs 1, a generalized cell its level divided by its hierarchy's "
+        "height, an interval its width divided by that of the widest one, in other columns the",
+    ),
+    "no hierarchy": ({}, "A suppressed cell costs 1."),
+    "l": ({"l": 2}, "Distinct 2-diversity: a class has at least 2 different sensitive values."),
+    "t": ({"t": 0.9}, "are at a distance of at most 0.9 from those in the whole table"),
+    "k": ({"k": 1, "l": 2}, "The release obeys 1-anonymity and distinct 2-diversity."),
+    "deleted": ({"delete_rows": "most=1,price=0.1"}, "1 row was deleted, which costs 0.10"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_was_asked_is_said_as_it_is(tmp_path, case):
+    """Tests costs by interval, the meaning of models, k = 1 and one deleted row."""
+    asked, said = SAID[case]
+    rows = [(20 + i, 1000 + 90 * i, f"9{i % 3}", "ab"[i % 2]) for i in range(13)]
+    frame = pl.DataFrame(rows, schema=["age", "pay", "zip", "ill"], orient="row")
+    release = ic.anonymize(frame, **{"k": 2, "sensitive": "ill", "gap": 0.9} | asked)
+    release.report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert said in html.unescape(text)
+    assert "costs its level divided" not in text

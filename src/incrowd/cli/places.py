@@ -6,7 +6,7 @@ from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
-from incrowd.tables.addresses import is_address
+from incrowd.tables.addresses import is_address, workbook_of
 from incrowd.tables.atomic import is_stream, same_file
 
 READ = {
@@ -113,7 +113,10 @@ def shown(path: str) -> str:
 
 
 def file_of(path: str) -> Iterator[str]:
-    """Yield the file that holds a database."""
+    """Yield the file that holds a database, or a sheet."""
+    book, sheet = workbook_of(path)
+    if sheet is not None:
+        yield book
     if is_address(path):
         place = _place()
         with suppress(InputError):

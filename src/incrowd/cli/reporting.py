@@ -12,7 +12,7 @@ from incrowd.cli.frontier import numbers
 from incrowd.cli.options import together
 from incrowd.cli.output import say, warn
 from incrowd.errors import InputError
-from incrowd.tables.addresses import is_address
+from incrowd.tables.addresses import is_address, workbook_of
 from incrowd.tables.atomic import require_place
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def sha256_of(path: str) -> str:
         root, names = find(path)
         lines = "".join(f"{sha256_of(str(root / name))}  {name}\n" for name in names)
         return hashlib.sha256(lines.encode()).hexdigest()
-    with Path(path).open("rb") as file:
+    with Path(workbook_of(path)[0]).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

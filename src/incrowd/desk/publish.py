@@ -16,6 +16,7 @@ from incrowd.proof.writing import sha256_of
 from incrowd.release import Release
 from incrowd.report.make import write_report
 from incrowd.report.view import Inside
+from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import whole
 
 Rows = Sequence[Sequence[str]]
@@ -76,7 +77,7 @@ def chosen(names: Sequence[str], before: Sequence[str] = FIRST) -> list[str]:
 
 def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:
     """Return where each output goes; the release in the form of its table."""
-    suffix = Path(table).suffix or ".csv"
+    suffix = Path(workbook_of(table)[0]).suffix or ".csv"
     found = {name: str(Path(folder) / OUTPUTS[name].name) for name in names}
     return found | {RELEASE: str(Path(folder) / f"release{suffix}")}
 

@@ -31,7 +31,6 @@ SWEEP_SECONDS, SWEEP_GAP = 20.0, 0.05
 MOST_UNDONE = 200
 INSTEAD = {
     "--encoding": "for the desk, save it as UTF-8 (a spreadsheet calls this “CSV UTF-8”)",
-    "--sheet": "for the desk, save that sheet as a file of its own",
     "--delimiter": "for the desk, mend that line, or save it with commas, semicolons or tabs",
     "--table": "for the desk, write that table into a file",
 }

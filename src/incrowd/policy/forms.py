@@ -17,6 +17,10 @@ PLAUSIBLE = range(1850, 2101)  # years of dates that are written like numbers
 CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*[†*+!#]?")  # E11.9, G63.2*, 62.01, SW1A
 MOSTLY = 0.9  # share of the values from which the others are taken for codes as well
 MIXED = "dates, though not all are written in one way"
+LOST = (
+    "some have a digit less than the others, so zeros in front may be gone, as in a spreadsheet: "
+    "where they are, write them first"
+)
 COMMAS = ("numbers with a decimal comma", "numbers with their unit")
 UNIT = re.compile(r"[+-]?\d+([.,]\d+)? ?([a-zA-Zµ%°][\w./%°²³]{0,9})")  # 72,5 kg, 38.2 °C
 DATED = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{2,4}([ T].*)?")  # 3.2.21, 2021-02-03
@@ -110,3 +114,10 @@ def is_date(text: str) -> bool:
     except ValueError:
         return False
     return len(text) == 10 or text[10:11] in (" ", "T")
+
+
+def lost_zeros(values: Sequence[str]) -> bool:
+    """Whether numbers have two lengths, one apart, as codes of which some lost a zero in front."""
+    lengths = {len(value.partition(".")[0]) for value in values}
+    plain = all(re.fullmatch(r"[1-9]\d{2,}(\.0+)?", value) for value in values)
+    return plain and len(lengths) == 2 and max(lengths) - min(lengths) == 1

@@ -17,7 +17,16 @@ from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of, tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
-from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
+from incrowd.policy.forms import (
+    COMMAS,
+    LOST,
+    MIXED,
+    formats_of,
+    is_date,
+    kind_of,
+    lost_zeros,
+    short_years,
+)
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
 from incrowd.tables.totals import totals as totals
@@ -31,16 +40,8 @@ IDENTIFYING = (
     *("ids", "uid", "uuid", "guid", "identifier", "passport", "iban", "mrn", "license", "licence"),
     *("username", "login", "url", "website", "address", "street", "ip", "account", "card", "nhs"),
     *("pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid", "custid"),
-    *(
-        "nachname",
-        "vorname",
-        "familienname",
-        "anschrift",
-        "adresse",
-        "strasse",
-        "straße",
-        "telefon",
-    ),
+    *("nachname", "vorname", "familienname", "anschrift", "adresse", "strasse", "straße"),
+    "telefon",
     *("nom", "prenom", "prénom", "apellido", "apellidos", "nombre", "kvnr", "fallnr", "fallnummer"),
 )
 PERSONAL = (  # of these one that stands in several rows names one person, unlike a surname
@@ -328,11 +329,16 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     return None, ""
 
 
-def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str, str] | None:
+def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str | None, str] | None:
     """Return the rule that suits codes, and the reason; None where the values are none."""
     words, length = words_of(name), [len(value) for value in values]
     words += [a + b for a, b in pairwise(words)]  # post_code
     shortest, longest = min(length), max(length)
+    if any(word in CODES for word in words) and lost_zeros(values):
+        if "." in values[0]:
+            return None, f"write them without decimals first; {LOST}"
+        masks = ",".join(map(str, range(1, min(longest - 2, 4) + 1)))
+        return f"prefix:{masks}", f"codes lose their last characters, one by one; {LOST}"
     names = CODES if kind == "text" else (*CODES, *CODINGS)
     coding = any(word in names for word in words)
     uneven = coding and (kind == "numbers" or (kind != "dates" and shortest < longest))

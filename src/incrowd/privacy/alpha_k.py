@@ -51,6 +51,12 @@ class AlphaK(PerAttribute):
         """Text form."""
         return f"({written(self.alpha)}, {self.k})-anonymity"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        which = "sensitive value" if self.values is None else "guarded value"
+        return f"no {which} has a larger share of a class than {written(self.alpha)}"
+
     def guarded(self, counts: Counts) -> Counts:
         """The counts of the values that must stay below alpha."""
         return (

@@ -94,6 +94,14 @@ class BasicBetaLikeness(BetaLikeness):
         """Text form."""
         return f"basic {written(self.beta)}-likeness"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            "a sensitive value's share of a class exceeds its share of the whole table by at most "
+            f"{written(self.beta)} times the latter"
+        )
+
     def value(self, counts: Counts, table: Counts) -> Fraction:
         """The largest relative gain; 0 exactly when the class is distributed as the table."""
         n, rows = int(counts.sum()), int(table.sum())
@@ -136,6 +144,14 @@ class EnhancedBetaLikeness(BetaLikeness):
     def title(self) -> str:
         """Text form."""
         return f"enhanced {written(self.beta)}-likeness"
+
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            "a sensitive value's share of a class exceeds its share p of the whole table by at "
+            f"most {written(self.beta)} times p, or −ln p times p if that is less"
+        )
 
     def value(self, counts: Counts, table: Counts) -> Figure:
         """The least beta that the class obeys: its largest gain; infinite above a value's −ln p."""

@@ -43,6 +43,14 @@ class DeltaDisclosure(PerAttribute):
         """Text form."""
         return f"{written(self.delta)}-disclosure"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            "each sensitive value's share of a class and its share of the whole table differ by a "
+            f"factor below e^{written(self.delta)}"
+        )
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """Every log-ratio strictly within ±delta, decided exactly."""
         n, rows = int(counts.sum()), int(table.sum())

@@ -48,6 +48,14 @@ class DisjointDiversity(Model):
         """Text form."""
         return self.called(())
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            f"each row is one of {self.l:,} rows of its class of which no two share a value in any "
+            "of the columns"
+        )
+
     def called(self, columns: Sequence[str]) -> str:
         """Text form with the columns looked at, where ``columns`` says what the attributes are."""
         title = f"disjoint {self.l}-diversity"

@@ -43,6 +43,11 @@ class DistinctDiversity(PerAttribute):
         """Text form."""
         return f"distinct {self.l}-diversity"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return f"a class has at least {self.l:,} different sensitive values"
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """At least l values."""
         return self.value(counts, table) >= self.l

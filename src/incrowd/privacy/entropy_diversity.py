@@ -50,6 +50,11 @@ class EntropyDiversity(PerAttribute):
         """Text form."""
         return f"entropy {written(self.l)}-diversity"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return f"a class has at least the entropy of {written(self.l)} values of equal shares"
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """n^n ≥ l^n · Π x^x over the counts x, decided exactly; only proportions matter."""
         present = [int(x) for x in counts if x]

@@ -42,6 +42,11 @@ class FrequencyDiversity(PerAttribute):
         """Text form."""
         return f"frequency {self.l}-diversity"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return f"no sensitive value has a larger share of a class than 1/{self.l}"
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """The most frequent value fills at most 1/l of the class."""
         return self.l * int(counts.max()) <= int(counts.sum())

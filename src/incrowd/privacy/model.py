@@ -98,6 +98,11 @@ class Model(ABC):
         """Both must hold."""
         return all_of((self, other))
 
+    @property
+    def meaning(self) -> str:
+        """What it asks of a class, for readers of a report; empty where it tells nothing."""
+        return ""
+
     # What a model may tell of itself.
 
     def law(self, table: Group) -> Sequence[Law] | None:

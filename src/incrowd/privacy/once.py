@@ -53,6 +53,11 @@ class Once(Model):
         """Text form."""
         return self.called(())
 
+    @property
+    def meaning(self) -> str:
+        """That of the model."""
+        return self.model.meaning
+
     def called(self, columns: Sequence[str]) -> str:
         """Text form with the column looked at."""
         return f"{self.model.called(columns)} (each value of a person once)"

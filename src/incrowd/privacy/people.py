@@ -41,6 +41,11 @@ class People(DistinctDiversity):
         each = ", constant columns alike" if self.alike else each
         return f"{self.l} people in every class{each}"
 
+    @property
+    def meaning(self) -> str:
+        """Its name says it."""
+        return ""
+
     def called(self, columns: Sequence[str]) -> str:
         """The same: the persons' columns are not published."""
         return self.title

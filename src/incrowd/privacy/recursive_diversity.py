@@ -46,6 +46,14 @@ class RecursiveDiversity(PerAttribute):
         """Text form."""
         return f"recursive ({written(self.c)}, {self.l})-diversity"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            "the most frequent sensitive value of a class has fewer rows than "
+            f"{written(self.c)} times all those that are not among its {self.l - 1:,} most frequent"
+        )
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """r₁ < c·(r_l + r_{l+1} + …)."""
         ordered = sorted((int(x) for x in counts), reverse=True)

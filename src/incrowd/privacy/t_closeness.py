@@ -52,6 +52,14 @@ class TCloseness(PerAttribute):
         """Text form."""
         return f"{written(self.t)}-closeness ({self.distance.name} distance)"
 
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return (
+            "the shares of sensitive values in a class are at a distance of at most "
+            f"{written(self.t)} from those in the whole table (0 is none, 1 the largest)"
+        )
+
     def fits(self, counts: Counts, table: Counts) -> bool:
         """At most t, compared as fractions: exactly t passes."""
         return self.value(counts, table) <= self.t

@@ -27,6 +27,7 @@ from incrowd.hierarchy.tree import STAR
 from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
+from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import privately
 from incrowd.text.version import __version__
 
@@ -261,8 +262,8 @@ def sets_table(evidence: Evidence) -> pl.DataFrame:
 
 
 def sha256_of(path: str | Path) -> str:
-    """Return the hash of a file, in hexadecimal."""
-    with Path(path).open("rb") as file:
+    """Return the hash of a file, in hexadecimal; of a sheet that of its workbook."""
+    with Path(workbook_of(path)[0]).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

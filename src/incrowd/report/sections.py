@@ -12,7 +12,7 @@ from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.tables.base import Column
-from incrowd.text.units import shown, shown_gap
+from incrowd.text.units import counted, shown, shown_gap
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
 AT_MOST = (
@@ -78,29 +78,46 @@ def asked(view: View) -> Section:
         words = "column is" if view.left_out == 1 else "columns are"
         left = f" {view.left_out} {words} left out."
     cost = {
-        "level": "A generalized cell costs its level divided by its hierarchy's height, a star 1.",
+        "level": by_level(view),
         "stars": "Every changed cell costs 1.",
         "averages": "A class costs the squares of its values about their mean (distances from "
         "the median where medians are published), as a share of those of the whole column.",
         "ncp": "A cell costs the share of its column that it may stand for (NCP), a star 1.",
     }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
+    agree = f": every row agrees with {others(view)} on all quasi-identifiers" * (view.k > 1)
     body = joined(
         paragraphs(
-            f"The release obeys {names}: every row agrees with {others(view)} on all "
-            f"quasi-identifiers.{left}",
+            f"The release obeys {names}{agree}.{left}",
+            *(f"{name[0].upper()}{name[1:]}: {told}." for name, told in view.meanings.items()),
             who_counts(view),
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
-            joined(
-                cost, " Weights multiply that. " if view.weights else " ",
-                tag("bdi", f"“{view.star}”"),
-                " stands for a suppressed cell.",
-            ),
+            joined(cost, " Weights multiply that." if view.weights else None, star(view)),
         ),
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
     )  # fmt: skip
     return Section("asked", "What was asked", body)
+
+
+def star(view: View) -> Html:
+    """What a suppressed cell shows; averages take the place of all."""
+    if view.averaged:
+        return joined()
+    return joined(" ", tag("bdi", f"“{view.star}”"), " stands for a suppressed cell.")
+
+
+def by_level(view: View) -> str:
+    """What changed cells cost where that goes by their level, or their interval."""
+    ways = {
+        "level": "a generalized cell its level divided by its hierarchy's height",
+        "width": "an interval its width divided by that of the widest one",
+        "values": "an interval the share of the other values of its column that are in it",
+    }
+    if {"width", "values"} <= view.priced:
+        ways["values"] = "in other columns the share of the other values that are in it"
+    told = ("A suppressed cell costs 1", *(way for by, way in ways.items() if by in view.priced))
+    return f"{', '.join(told)}."
 
 
 def others(view: View) -> str:
@@ -162,7 +179,8 @@ def done(view: View) -> Section:
         )
     if view.deleted is not None:
         rows, price = view.deleted
-        gone += f"{rows:,} rows were deleted, which costs {shown(price)} for each. "
+        were = "was" if rows == 1 else "were"
+        gone += f"{counted(rows, 'row')} {were} deleted, which costs {shown(price)} for each. "
         others += " that may delete rows so"
         if rows and view.inside is not None:
             gone += "Figures before are those of the rows that stayed. "
@@ -342,12 +360,15 @@ def limits(view: View) -> Section:
     """What the release does not promise, and what an external report leaves out."""
     texts = [
         "k-anonymity keeps a row from being told apart from the others of its class by the "
-        "quasi-identifiers. It does not keep the rows of a class from sharing a sensitive value, "
-        "nor protect when a second release of the same people is published: fewer values are in "
-        "both classes of a person.",
-        "Suppressed cells are not missing at random: rare combinations lose most. Treat a star as "
-        "“not told”, not as a value; tails and small groups are thinner than they were.",
+        "quasi-identifiers. The rows of a class may still share a sensitive value. Nor does it "
+        "protect when a second release of the same people is published: fewer values are in both "
+        "classes of a person."
     ]
+    if not view.averaged:
+        texts.append(
+            "Suppressed cells are not missing at random: rare combinations lose most. Treat a star "
+            "as “not told”, not as a value; tails and small groups are thinner than they were."
+        )
     if view.sensitive:
         texts.append(
             "That a class holds several sensitive values does not limit what can be inferred: a "

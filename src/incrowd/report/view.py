@@ -127,6 +127,8 @@ class View:
     ----------
     after: the released table.
     qi, sensitive, keep: its columns by role; left_out: number of columns that it lacks.
+    meanings: by name of a model, what it asks of a class; those that are asked alike once.
+    priced: by what generalized cells are priced: ``"level"``, ``"width"``, ``"values"``, ``""``.
     how: by quasi-identifier, the hierarchy in words; weights: the factors other than 1.
     unchecked: models that the independent checker does not know.
     linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
@@ -151,12 +153,14 @@ class View:
     left_out: int
     k: int
     models: tuple[str, ...]
+    meanings: Mapping[str, str]
     unchecked: tuple[str, ...]
     how: Mapping[str, str]
     linked: tuple[tuple[str, ...], ...]
     caps: int
     weights: Mapping[str, str]
     cost_name: str
+    priced: frozenset[str]
     star: str
     cost: Number
     lower_bound: Number
@@ -222,6 +226,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         left_out=len(roles.id),
         k=release.k,
         models=release.models,
+        meanings=meanings_of(release),
         unchecked=release.unchecked,
         how={
             name: "never changed" if name in policy.fixed else how(policy.hierarchies.get(name))
@@ -232,6 +237,9 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         caps=len(policy.caps),
         weights={name: str(weight) for name, weight in policy.weights.items()},
         cost_name=cost_name(release),
+        priced=frozenset(
+            priced(policy.hierarchies.get(n)) for n in roles.qi if n not in policy.fixed
+        ),
         star=policy.star,
         cost=release.cost,
         lower_bound=release.lower_bound,
@@ -265,6 +273,23 @@ def cost_name(release: Published) -> str:
     if release.averaged is not None:
         return "averages"
     return release.policy.cost if release.policy.cost in COSTS else "given by the publisher"
+
+
+def meanings_of(release: Published) -> dict[str, str]:
+    """Return what the models ask of a class, by their names."""
+    names = release.model.names(release.roles.attributes)
+    parts = zip(names, release.model.parts, strict=True)
+    return {name: part.meaning for name, part in parts if part.meaning}
+
+
+def priced(hierarchy: Any) -> str:
+    """Return by what a generalized cell of a column is priced; empty where there is none."""
+    rule, _, rest = str(hierarchy).partition(":")
+    if hierarchy is None or rule == "none":
+        return ""
+    if rule != "range":
+        return "level"
+    return "values" if "cost=values" in rest.split(",") else "width"
 
 
 def deletions_of(release: Published) -> tuple[int, Number] | None:
@@ -302,5 +327,6 @@ def how(hierarchy: Any) -> str:
     if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
         return f"{hierarchy}, then suppressed"
     if rule == "range":
-        return "the smallest interval that holds its class"
+        wide = ", suppressed where it is too wide" if "most=" in str(hierarchy) else ""
+        return f"the smallest interval that holds its class{wide}"
     return "groups of its own, then suppressed"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from incrowd.errors import InputError
+from incrowd.tables.addresses import workbook_of
 from incrowd.tables.base import Source
 from incrowd.tables.formats import CSV, Form, format_of
 
@@ -48,7 +49,11 @@ def read_file(
     ------
     InputError: the file cannot be read; says why and, for CSV, at which line or byte.
     """
-    name = "standard input" if str(path) == "-" else str(path)
+    path, behind = workbook_of(path)
+    if behind is not None and sheet is not None:
+        raise InputError(f"{path}: two sheets are named, one behind the name and one by --sheet")
+    sheet = sheet or behind
+    name = "standard input" if path == "-" else path
     data = _bytes(path, name)
     suffix = Path(name).suffix.lower()
     found = format_of(data, suffix)

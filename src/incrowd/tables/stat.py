@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError, MissingExtraError
+from incrowd.tables.addresses import workbook_of
 from incrowd.tables.base import Column, Edit, places_in
 from incrowd.tables.stat_column import Raw, StatColumn, Tag, epoch_of
 
@@ -269,6 +270,10 @@ def require_place_of(
         raise InputError(
             "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
             "first, or leave out --proof (the release itself is re-checked all the same)"
+        )
+    if workbook_of(path)[1] is not None:
+        raise InputError(
+            f"{path}: a release is a workbook of its own; leave out what follows the #"
         )
     if codebook and suffix not in SUFFIXES:
         raise InputError(f"{path}: --codebook goes with SPSS, Stata and SAS files")
