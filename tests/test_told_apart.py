@@ -257,6 +257,11 @@ def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
             False,
         ),
         ("</table:table>", '</table:table><table:table table:name="raw"></table:table>', False),
+        (
+            "<text:p>a<",
+            "<office:annotation><text:p>Ada</text:p></office:annotation><text:p>a<",
+            False,
+        ),
     ],
 )
 def test_rows_of_an_opendocument_look_alike(old: str, new: str, fine: bool, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import openpyxl
 import polars as pl
@@ -237,6 +238,52 @@ def test_hidden_rows_and_columns_of_open_documents_are_refused(how: str) -> None
     book.write(data := io.BytesIO())
     with pytest.raises(InputError, match="row 3 of the sheet is hidden"):
         read_sheet(data.getvalue(), "t", "ods")
+
+
+def opendocument(frame: pl.DataFrame, *changes: tuple[str, str]) -> bytes:
+    """A frame as an OpenDocument file, of which words are replaced by others."""
+    write_sheet(frame, "ods", made := io.BytesIO())
+    with ZipFile(made) as parts:
+        held = {name: parts.read(name) for name in parts.namelist()}
+    text = held["content.xml"].decode()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    held["content.xml"] = text.encode()
+    with ZipFile(data := io.BytesIO(), "w") as parts:
+        for name, part in held.items():
+            parts.writestr(name, part)
+    return data.getvalue()
+
+
+COMMENT = "<office:annotation><text:p>this is Ada</text:p></office:annotation>"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [f"{COMMENT}<text:p>flu</text:p>", f"<text:p>f{COMMENT}<text:span>lu</text:span></text:p>"],
+)
+def test_comments_of_open_documents_are_no_cells(cell: str) -> None:
+    """Tests that a comment reaches no table, and that a release which has one is told."""
+    pytest.importorskip("odf")
+    frame = pl.DataFrame({"a": ["x", "y"], "ill": ["flu", "gout"]})
+    found = read_sheet(opendocument(frame, ("<text:p>flu</text:p>", cell)), "t", "ods")
+    assert found.native().equals(frame)
+    assert found.looks().beside == "annotation"
+
+
+def test_texts_of_open_documents_without_a_kind() -> None:
+    """Tests cells of programs that do not say which are texts, and their looks."""
+    pytest.importorskip("odf")
+    frame = pl.DataFrame({"a": ["x", "x"], "b": ["u", "v"]})
+    plain = (' office:value-type="string"', "")
+    found = read_sheet(opendocument(frame, plain), "t", "ods")
+    assert found.native().equals(frame)
+    assert not found.looks().columns
+    data = opendocument(
+        frame, plain, ("<text:p>u", '<text:p text:style-name="b">x'), ("<text:p>v", "<text:p>x")
+    )
+    assert read_sheet(data, "t", "ods").looks().columns == {1}
 
 
 @pytest.mark.parametrize("form", ["xlsx", "ods"])

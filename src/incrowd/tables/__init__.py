@@ -8,7 +8,7 @@
     csv_kernels.py  finding fields in the bytes, numbering values, writing
     packed.py       Parquet and Arrow files, as codes of each column's values
     database.py     databases, by SQLAlchemy           addresses.py  what is the name of one
-    sheets.py       workbooks
+    sheets.py       workbooks                            opendocument.py  what their cells show
     native.py       data frames, through narwhals        scalars.py  typed values as text
     stat*.py        SPSS, Stata and SAS files: tables, variables, writing
     fewer.py        a table without some of its rows, in its own form

@@ -27,8 +27,19 @@ SHEET = (
 )
 """What a sheet of Excel's has that holds no cell's text: not lists of values that may be chosen."""
 NAMED = re.compile(rb"<(?:\w+:)?definedName\b(?![^>]*\bname=\"_xlnm\.)")
-CHANGES = ("tracked-changes", "data-pilot-table", "content-validation", "filter-condition")
+CHANGES = (
+    "tracked-changes",
+    "data-pilot-table",
+    "content-validation",
+    "filter-condition",
+    "shapes",
+)
 """What an OpenDocument file may hold of earlier or other cells beside a sheet."""
+OF_A_ROW = {
+    *("table-row", "table-cell", "covered-table-cell"),
+    *("p", "span", "a", "s", "tab", "line-break"),
+}
+"""What a row of an OpenDocument sheet has that shows in its cells: not comments or pictures."""
 HERE = ("r", "spans", "number-columns-repeated", "number-rows-repeated")
 """What says where a cell or row is."""
 LETTERS = re.compile("[A-Z]+")
@@ -109,6 +120,7 @@ def looks_of_opendocument(data: bytes) -> Looks:
             if name in CHANGES:
                 odd.append(name)
             if name == "table-row" and not sheets:
+                odd += [of for part in element.iter() if (of := _bare(part.tag)) not in OF_A_ROW]
                 found.see(_own(element), _spread(element, found))
                 element.clear()
     found.beside = next(iter(["other sheets"] * (sheets > 1) + odd), "")
@@ -141,7 +153,7 @@ def _spread(row: ElementTree.Element, found: Looks) -> Cells:
     cells: Cells = {}
     for cell in row:
         own = {_bare(name): text for name, text in cell.items()}
-        if "value-type" not in own and found.width < 0:
+        if found.width < 0 and _said(own, cell) is None:
             break
         for _ in range(min(int(own.get("number-columns-repeated", 1)), 1 << 10)):
             cells[len(cells)] = _said(own, cell), _look(cell)
@@ -167,12 +179,12 @@ def _reads(cell: ElementTree.Element, strings: list[str], used: set[int]) -> Any
 
 def _said(own: dict[str, str], cell: ElementTree.Element) -> Any:
     """Return what a cell of an OpenDocument file reads as; None for nothing."""
-    if "value-type" not in own:
-        return None
-    if own["value-type"] in ("float", "percentage", "currency"):
+    kind = own.get("value-type")
+    if kind in ("float", "percentage", "currency"):
         return float(own["value"])
     named = (own.get(name) for name in ("date-value", "boolean-value"))
-    return next((text for text in named if text is not None), "".join(cell.itertext()))
+    text = next((text for text in named if text is not None), "".join(cell.itertext()))
+    return text if text or kind else None
 
 
 def _look(cell: ElementTree.Element) -> Any:

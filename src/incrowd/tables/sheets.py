@@ -19,6 +19,7 @@ from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.hidden import hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
 from incrowd.tables.looks import Looks, looks_of_excel, looks_of_opendocument
+from incrowd.tables.opendocument import shown
 from incrowd.tables.packed import PackedTable, packed
 
 SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
@@ -261,8 +262,6 @@ def _opendocument_cell(cell: Any, place: str, name: str) -> Cell | None:
         raise InputError(
             f"{name}: cell {place} holds a formula; a release is made of values: copy them over it"
         )
-    if kind is None:
-        return None
     if kind in ("float", "percentage", "currency"):
         number = float(cell.getAttribute("value"))
         return Cell(place, int(number) if number.is_integer() and abs(number) < EXACT else number)
@@ -272,18 +271,10 @@ def _opendocument_cell(cell: Any, place: str, name: str) -> Cell | None:
         text = cell.getAttribute("datevalue")
         day = date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
         return Cell(place, day)
-    return Cell(place, "\n".join(_words(part) for part in cell.childNodes))
-
-
-def _words(node: Any) -> str:
-    """Return the text below a node; runs of spaces, tabs and ends of lines are elements of it."""
-    if node.nodeType == node.TEXT_NODE:
-        return str(node.data)
-    kind = node.qname[1]
-    if kind == "s":
-        return " " * int(node.getAttribute("c") or 1)
-    special = {"tab": "\t", "line-break": "\n"}
-    return special.get(kind) or "".join(map(_words, node.childNodes))
+    text = shown(cell)
+    if kind is None:  # some programs write texts without their kind
+        return None if not text else Cell(place, text)
+    return Cell(place, (cell.getAttribute("stringvalue") or "") if text is None else text)
 
 
 def _letters(j: int) -> str:
