@@ -88,6 +88,15 @@ def test_numbers_shown_with_leading_zeros() -> None:
     assert found.to_dict(as_series=False) == {"zip": ["01234", "98765"], "code": ["A1", "7"]}
 
 
+def test_numbers_of_open_documents_shown_with_leading_zeros() -> None:
+    """Tests the same of OpenDocument, which holds what is seen beside the number."""
+    pytest.importorskip("odf")
+    seen = ('"1234"/>', '"1234"><text:p>01234</text:p></table:table-cell>')
+    data = opendocument(pl.DataFrame({"zip": [1234, 98765]}), seen)
+    found = read_sheet(data, "t", "ods").native()
+    assert found["zip"].to_list() == ["01234", "98765"]
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

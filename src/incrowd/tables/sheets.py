@@ -26,6 +26,7 @@ SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
 MOST_ROWS = 1_048_575
 """Rows of a sheet of Excel's, less the one with the names."""
 ZEROS = re.compile(r"0{2,}")
+PADDED = re.compile(r"0[0-9]{1,14}")
 NAME = "release"
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,99}?ref="([A-Z]{1,3}\d+:[A-Z]{1,3}\d+)"')
 SPANNED = ("numberrowsspanned", "numbercolumnsspanned")  # the same in OpenDocument
@@ -263,7 +264,9 @@ def _opendocument_cell(cell: Any, place: str, name: str) -> Cell | None:
             f"{name}: cell {place} holds a formula; a release is made of values: copy them over it"
         )
     if kind in ("float", "percentage", "currency"):
-        number = float(cell.getAttribute("value"))
+        number, seen = float(cell.getAttribute("value")), shown(cell) or ""
+        if PADDED.fullmatch(seen) and int(seen) == number:
+            return Cell(place, Padded(seen))
         return Cell(place, int(number) if number.is_integer() and abs(number) < EXACT else number)
     if kind == "boolean":
         return Cell(place, cell.getAttribute("booleanvalue") == "true")
