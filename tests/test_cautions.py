@@ -133,9 +133,13 @@ def test_pairs_with_a_hidden_column_of_two_values_are_warned_of():
     """Tests that one pair hides a sex, and that its cells are counted; no cell is named."""
     (warning,) = ic.anonymize(PAIRS, k=2, fixed="zip").warnings
     assert warning.startswith("2 cells of columns with two values ('sex') are hidden")
-    found = ic.measure(ic.anonymize(PAIRS, k=2, fixed="zip").data)
-    assert found.warnings == (warning,)
-    assert found.record()["warnings"] == [warning]
+    release = ic.anonymize(PAIRS, k=2, fixed="zip")
+    assert ic.measure(release.data, original=PAIRS).warnings == (warning,)
+    found = ic.measure(release.data)
+    (shown,) = found.record()["warnings"]
+    assert found.warnings == (shown,)
+    assert shown.startswith("2 cells of columns that show two values ('sex') are hidden")
+    assert "If there is no third value, a method" in shown  # nobody can tell without the original
     assert "k = 3 or more makes that rarer" in " ".join(str(found).split())
 
 

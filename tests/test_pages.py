@@ -1,8 +1,9 @@
 """Tests that the pages do what they say: files, commands with output, Python; and that links lead.
 
 A page is run from top to bottom in an empty folder.  A block with a title is a file, ``console``
-blocks are commands with their output, ``python`` blocks share their names; all others (``sh``,
-``text``, blocks without a language) are for readers.
+blocks are commands with their output, ``python`` blocks share their names; ``sh`` blocks are
+commands that work, where their table is on the page.  All others (``text``, blocks without a
+language) are for readers.
 """
 
 import re
@@ -21,7 +22,7 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 PAGES = sorted(
     str(path.relative_to(ROOT))
     for path in (ROOT / "README.md", *(ROOT / "docs").glob("**/*.md"))
-    if {"console", "python"} & {kind for kind, *_ in BLOCK.findall(path.read_text("utf-8"))}
+    if {"console", "python", "sh"} & {kind for kind, *_ in BLOCK.findall(path.read_text("utf-8"))}
 )
 
 
@@ -36,6 +37,8 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             Path(title).write_text(body, encoding="utf-8")
         elif kind == "console":
             run_console(body)
+        elif kind == "sh":
+            run_shell(body)
         elif kind == "python":
             exec(compile(body, page, "exec"), names)
 
@@ -68,6 +71,17 @@ def run_console(body: str) -> None:
             assert len(rows) == len(lines) or words[0] == "head", command
         else:
             assert found == told, command
+
+
+def run_shell(body: str) -> None:
+    """Run what a page advises where its table is there; ``--other`` is of files that are not."""
+    for line in body.splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] != ["incrowd"] or words[1] == "desk" or "--other" in words:
+            continue
+        if Path(words[2]).is_file():
+            done = CliRunner().invoke(cli, words[1:])
+            assert done.exit_code == ("--require" in words), f"{line}\n{done.output}"
 
 
 def output_of(program: str, *arguments: str) -> str:

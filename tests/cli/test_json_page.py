@@ -27,14 +27,65 @@ def run(words: str) -> Result:
 def sections() -> dict[str, dict[str, str]]:
     """By command: key → when it is there."""
     found: dict[str, dict[str, str]] = {}
-    for part in PAGE.read_text(encoding="utf-8").split("\n## ")[2:]:
-        title, _, body = part.partition("\n")
+    for title, body in parts():
+        body = body.split("\n| key of")[0]
         rows = re.findall(r"^\| (`.*?) \| .*? \| (.*?) \|", body, re.MULTILINE)
         keys: dict[str, str] = {}
         for names, when in rows:
             keys |= {name: when for name in re.findall(r"`(\w+)`", names) if name not in keys}
         found |= dict.fromkeys(title.split(", "), keys)
     return found
+
+
+def parts() -> list[tuple[str, str]]:
+    """The parts of the page about commands: titles and texts."""
+    split = PAGE.read_text(encoding="utf-8").split("\n## ")[2:]
+    return [(title, body) for title, _, body in (part.partition("\n") for part in split)]
+
+
+def types(name: str) -> dict[str, set[str]]:
+    """By key: the types that the page says of a command."""
+    found: dict[str, set[str]] = {}
+    body = next(body for title, body in parts() if name in title.split(", "))
+    for names, kinds in re.findall(r"^\| (`.*?) \| (.*?) \|", body, re.MULTILINE):
+        keys = re.findall(r"`(\w+)`", names)
+        each = kinds.split(", ") if ", " in kinds else [kinds] * len(keys)
+        for key, kind in zip(keys, each, strict=False):
+            found.setdefault(key, set()).add(kind)
+    return found
+
+
+def nested() -> dict[str, set[str]]:
+    """Keys of the objects that the page lists: key → keys in it."""
+    found: dict[str, set[str]] = {}
+    for _, body in parts():
+        for name, rows in re.findall(
+            r"^\| key of `(\w+)` .*\n\|.*\n((?:\|.*\n)+)", body, re.MULTILINE
+        ):
+            first = re.findall(r"^\| (.*?) \|", rows, re.MULTILINE)
+            found[name] = {key for cell in first for key in re.findall(r"`(\w+)`", cell)}
+    return found
+
+
+KINDS: dict[str, Any] = {
+    "integer": int,
+    "number": (int, float),
+    "text": str,
+    "boolean": bool,
+    "object": dict,
+    "list": list,
+    "null": type(None),
+}
+
+
+def is_of(value: Any, kinds: str) -> bool:
+    """Whether a value is of one of the types of a cell such as ``integer or null``."""
+    for kind in kinds.split(" or "):
+        name, _, of = kind.partition(" of ")
+        inner = of.removesuffix("s")
+        if isinstance(value, KINDS[name]) and isinstance(value, bool) == (name == "boolean"):
+            return all(is_of(one, inner) for one in value) if inner else True
+    return False
 
 
 @pytest.fixture
@@ -81,6 +132,61 @@ def test_keys(folder: Path, words: str) -> None:
     found: dict[str, Any] = json.loads(done.stdout)
     assert found.keys() <= keys.keys()
     assert {key for key, when in keys.items() if when == "always"} <= found.keys()
+    require_types(name, found)
+
+
+def require_types(name: str, found: dict[str, Any]) -> None:
+    """Hold values against the types of the page, and objects against the keys listed there."""
+    known = types(name)
+    for key, value in found.items():
+        said = [kinds for kinds in known.get(key, ()) if kinds.split(" ")[0] in KINDS]
+        assert not said or any(is_of(value, kinds) for kinds in said), (key, value)
+        for inside in value if isinstance(value, list) else [value]:
+            if key in nested() and isinstance(inside, dict):
+                assert set(inside) == nested()[key]
+                require_types(name, inside)
+
+
+def test_figures_of_people(folder: Path) -> None:
+    """Tests keys that are null elsewhere, by the types of the page."""
+    done = run("measure t.csv --person pid --group age --sensitive ill --population t.csv --json")
+    found = json.loads(done.stdout)
+    assert (found["people"], found["groups"]["groups"]) == (24, 7)
+    assert found["risk"]["journalist_highest"] is not None
+    require_types("measure", found)
+
+
+def test_changed_cells_and_rows_that_joined(folder: Path) -> None:
+    """Tests the figures that the summary has, for programs."""
+    words = f"anonymize t.csv -o o.csv -k 2 {ROLES} --existing r.csv --json"
+    found = json.loads(run(words).stdout)
+    assert 0 <= found["joined"] <= found["rows"] == 24
+    assert set(found["changed"]) == {"age", "sex"}
+    done = run(f"anonymize t.csv -o o.csv -k 2 {ROLES} --json")
+    assert sum(json.loads(done.stdout)["changed"].values()) == json.loads(done.stdout)["cost"]
+    assert "joined" not in json.loads(done.stdout)
+
+
+def test_rows_left_out_are_counted_without_a_proof(folder: Path) -> None:
+    """Tests that programs are told what the answer says."""
+    asked = f"-k 2 {ROLES} --delete-rows price=.5,most=3"
+    assert run(f"anonymize t.csv -o o.csv {asked}").exit_code == 0
+    done = run(f"verify o.csv --original t.csv {asked} --json")
+    assert json.loads(done.stdout)["rows_left_out"] == 24 - json.loads(done.stdout)["rows"] > 0
+    done = run(f"verify r.csv --original t.csv -k 2 {ROLES} --json")
+    assert "rows_left_out" not in json.loads(done.stdout)
+
+
+def test_patterns_are_verified_in_numbers(folder: Path) -> None:
+    """Tests that programs get numbers, and each thing left open by itself; a "no" has none."""
+    asked = "-k 2 --sample 0.9 --epsilon 1 --id pid --keep ill --statement s.json"
+    assert run(f"codebook apply t.csv -o c.csv --patterns p.csv {asked}").exit_code == 0
+    found = json.loads(run("verify c.csv --patterns p.csv --statement s.json --json").stdout)
+    assert (found["k"], found["sample"], found["epsilon"]) == (2, 0.9, 1)
+    assert len(found["not_checked"]) == 3
+    require_types("verify", found)
+    done = run("verify r.csv --patterns p.csv --statement s.json --json")
+    assert (done.exit_code, "sample" in json.loads(done.stdout)) == (1, False)
 
 
 CODES = [

@@ -325,6 +325,13 @@ def test_the_answer_names_what_is_proved() -> None:
         "whether values of 'pay' are as far apart as the proof says (--t)",
     ):
         assert part in told
+    assert "a generalized one that times its level over the height (age" in told
+    for name, part in (
+        ("ncp", "a generalized one what the proof lists (age, zip)"),
+        ("comma", "a range that times its width over the widest one's (w)"),
+        ("stars", "costs    a suppressed cell 1\n"),  # no column has a hierarchy
+    ):
+        assert part in ask(name).output
     assert "of the most), and no lawful release" in told
     held = ask("main", f"{RULES} --t .5 --distance ordered").output
     assert "--hierarchy)" not in held and "(--t)" not in held

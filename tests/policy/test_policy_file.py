@@ -85,6 +85,7 @@ ERRORS = [
     ("k = 0", "policy.toml: k must be at least 1, not 0"),
     ("gap = nan", "gap must be at least 0, not nan"),
     ("time_limit = 0", "time_limit must be above 0"),
+    ("k = 2.5", "k must be a whole number, not a number with decimals"),
     ("qi = 3", "qi must be a text or a list of texts, not a whole number"),
     ("linked = ['a', 'b']", 'linked must be a list of lists of texts, such as [["city", "zip"]]'),
     ("l_kind = 'entropy'", "policy.toml: l_kind belongs to l, which is not given"),

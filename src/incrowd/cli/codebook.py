@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -228,18 +229,19 @@ def verified(
     opened = options.opened(release, given)
     sources = Policy(hierarchies=labels).sources()
     found = list(reasons(said, paths, opened, known, table, sources))
-    left = OPEN if known.star == STAR else f"{OPEN}; {own_star(known.star)}"
+    left = [*OPEN, *([] if known.star == STAR else [own_star(known.star)])]
     if as_json:
-        names = ("k", "sample", "epsilon", "delta")
-        facts = {} if found else {name: said[name] for name in names}
-        print_json({"lawful": not found, "reasons": found, **facts, "not_checked": [left]})
+        names = () if found else ("sample", "epsilon", "delta")  # what is wrong may be no number
+        facts = {name: float(Fraction(said[name])) for name in names}
+        facts |= {} if found else {"k": said["k"]}
+        print_json({"lawful": not found, "reasons": found, **facts, "not_checked": left})
     for reason in found:
         say(f"incrowd: no: {reason}")
     if not found:
         say(
             f"yes: {opened.rows:,} rows, each a pattern that at least {said['k']:,} rows have; "
             f"with sample {said['sample']} and ε {said['epsilon']} δ is at most {said['delta']!r}\n"
-            f"open     {left}",
+            f"open     {'; '.join(left)}",
             quiet,
         )
     return 1 if found else 0

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,6 +69,7 @@ def policy_options(*names: str, **helps: str) -> Callable[[F], F]:
 
 def click_option(option: Option, help: str) -> Callable[[F], F]:
     """Return an option of ``Policy`` as the command line takes it."""
+    help = in_flags(help)
     if option.kind == "flag":
         return click.option(option.flag, option.name, is_flag=True, default=False, help=help)
     if option.kind in MANY:
@@ -80,6 +82,12 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
         kind |= {"default": option.typed_default, "show_default": True}
     names = [option.flag, "--k"] if option.flag == "-k" else [option.flag]  # as others are written
     return click.option(*names, option.name, metavar=option.metavar, help=help, **kind)
+
+
+def in_flags(text: str) -> str:
+    """Return a text with options, which stand in backticks, as one types them."""
+    flags = {option.name: option.flag for option in OPTIONS}
+    return re.sub(r"`([^`]*)`", lambda found: flags.get(found[1], found[1]), text)
 
 
 ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")

@@ -90,12 +90,15 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     held = getattr(release, "held", ())
     if len(held):  # numbers of the rows below the header of IN, from 1
         extra |= {"held_back": [int(row) + 1 for row in held]}
+    joined = getattr(release, "joined", None)
+    extra |= {} if joined is None else {"joined": joined}
     if release.rows_without_person:
         extra |= {"rows_without_person": release.rows_without_person}
     return extra | {
         "rows": release.rows,
         "columns": release.columns,
         "cells": release.cells,
+        "changed": dict(release.changed),
         "k": release.k,
         "models": list(release.models),
         "cost": release.cost,

@@ -1,7 +1,7 @@
 """``incrowd verify --proof``: the independent checker's answer, and what is held against it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,14 @@ STEPS = {
     STATEMENT: "next     take the statement that was written in one run with the proof",
 }
 """What helps where files are others than those meant, not a wrong release."""
+WAYS = {
+    "levels": "a generalized one that times its level over the height",
+    "listed": "a generalized one what the proof lists",
+    "width": "a range that times its width over the widest one's",
+    "values": "a range that times (values in it - 1)/(all values - 1)",
+    "stars": "a generalized one as much",
+}
+"""What a generalized cell costs, by the rule that the proof names."""
 READING = {"delimiter": "--delimiter", "encoding": "--encoding", "odd_header": "--odd-header"}
 
 
@@ -194,7 +202,7 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"{bound} ({state})",
             f"models   {'; '.join(map(printable, map(in_words, telling(facts['models']))))}",
             f"roles    {roles_in_words(facts['roles'])}",
-            f"costs    {prices(facts['costs'])}",
+            f"costs    {prices(facts['costs'], facts['hierarchies'])}",
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
@@ -231,8 +239,11 @@ def called(name: str) -> str:
     return text if plain else repr(text)
 
 
-def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
-    """Say what a suppressed cell costs, and by which rules generalized ones do."""
+def prices(costs: Mapping[str, Mapping[str, str]], ladders: Collection[str]) -> str:
+    """Say what a suppressed cell costs, and by which rules generalized ones do.
+
+    ladders: the columns that have a hierarchy; in the others no cell is generalized.
+    """
     stars: dict[str, list[str]] = {}
     for column, known in costs.items():
         stars.setdefault(known["suppressed"], []).append(called(column))
@@ -243,11 +254,11 @@ def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
     if averaged:
         names = ", ".join(map(called, averaged))
         told = f"a class its share of the squares (distances for medians) of the column ({names})"
-        return "; ".join([told, *([prices(costs)] if costs else [])])
-    ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
-    for rule, way in ways.items():
-        names = [called(column) for column, known in costs.items() if known["rule"] == rule]
-        parts += [f"a generalized one {way} ({', '.join(names)})"] if names else []
+        return "; ".join([told, *([prices(costs, ladders)] if costs else [])])
+    for rule, way in WAYS.items():
+        priced = [column for column, known in costs.items() if known["rule"] == rule]
+        names = [called(c) for c in priced if rule != "stars" or c in ladders]
+        parts += [f"{way} ({', '.join(names)})"] if names else []
     return "; ".join(parts)
 
 

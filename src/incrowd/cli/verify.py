@@ -96,6 +96,7 @@ def verify(
     published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
+    lacking = table.rows - verdict.rows
     if as_json:
         print_json(
             {
@@ -105,6 +106,7 @@ def verify(
                 "k": policy.k,
                 "classes": verdict.classes,
                 "smallest_class": verdict.smallest_class,
+                **({"rows_left_out": lacking} if verdict.lawful and lacking else {}),
                 **({"not_checked": [*verdict.not_checked]} if verdict.not_checked else {}),
             }
         )
@@ -112,7 +114,6 @@ def verify(
         say(f"incrowd: no: {reason}")
     if verdict.lawful:
         classes = counted(verdict.classes, "class", "classes")
-        lacking = table.rows - verdict.rows
         left_out = f" ({lacking:,} more are left out)" if lacking else ""
         say(
             f"yes: {counted(verdict.rows, 'row')}{left_out} in {classes}, the smallest of "

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from incrowd.tables.base import Source
 
 OPEN = (
-    "whether the patterns were fixed without the table; whether the coins were tossed as stated, "
-    "and once; whether each person has one row"
+    "whether the patterns were fixed without the table",
+    "whether the coins were tossed as stated, and once",
+    "whether each person has one row",
 )
 
 

@@ -218,7 +218,7 @@ def _pairs_told(
             found[name] = int((paired & (column.codes == column.values.index(star))).sum())
     hit = [name for name, cells in found.items() if cells]
     if hit:
-        yield pairs(sum(found.values()), hit)
+        yield pairs(sum(found.values()), hit, shown=before is None)
 
 
 def _unsaid(columns: Mapping[str, Column], decimal: str) -> Iterator[str]:

@@ -210,6 +210,7 @@ class Reader:
 
     def wrong(self, path: str, expected: str, given: Any) -> InputError:
         """Return the error of a value of a wrong kind."""
-        kinds = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+        kinds = {bool: "true or false", str: "a text", int: "a whole number"}
+        kinds[float] = "a number with decimals"
         kind = kinds.get(type(given), "a list" if isinstance(given, list) else "a table")
         return InputError(f"{self.name}: {path} must be {expected}, not {kind}")

@@ -89,14 +89,13 @@ class Option:
 
     @property
     def help(self) -> str:
-        """What ``--help`` says, without a default that the program adds."""
+        """What ``--help`` says, names in backticks, without a default that the program adds."""
         parts = [self.meaning, self.typed]
         if self.words:
             parts.append(f"Default: {self.words}")
         if self.command is not None:
             parts.append(f"In Python the default is {self.default}: {self.why}")
-        text = " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts if part)
-        return text.replace("`", "")
+        return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts if part)
 
     @property
     def documentation(self) -> str:

@@ -191,7 +191,7 @@ class Asked:
         Option(
             "text or by column",
             "what a changed cell costs: `level` (of its hierarchy's height), `ncp`, `stars`, or a "
-            "file with lines `label;cost`",
+            "file with lines `label;cost`; another for each column only in a policy file or Python",
             "--cost",
             "COST",
             file=True,
@@ -281,7 +281,8 @@ class Asked:
         None,
         Option(
             "whole",
-            "of all randomness; given, the order of shuffled rows follows from it",
+            "of all randomness but that of keys and of the coins of `veil`; given, the order of "
+            "shuffled rows follows from it, but under `veil`",
             "--seed",
             least=0,
             words="0 for the search, and an order of rows that nobody can make again",

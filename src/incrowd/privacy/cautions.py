@@ -84,17 +84,19 @@ def few_new(classes: int, joined: int, k: int) -> str:
     )
 
 
-def pairs(cells: int, columns: Sequence[str]) -> str:
+def pairs(cells: int, columns: Sequence[str], *, shown: bool = False) -> str:
     """Return the caution that hidden cells of two values in classes of two rows are no secret.
 
     A minimal method hides a cell of a pair only where the two differ: with two values, both are in.
+    shown: two values are what the release shows; the original, which is not known, may have more.
     """
     names = ", ".join(map(repr, columns))
+    two, where = ("that show", "If there is no third value, a") if shown else ("with", "A")
     return (
-        f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows. "
-        "A method that changes little hides them only where the two rows differ, so both values "
-        "are in the class, and the published cells with one of the values often fit exactly one "
-        "person. k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
+        f"{cells:,} cells of columns {two} two values ({names}) are hidden in classes of two rows. "
+        f"{where} method that changes little hides them only where the two rows differ, so both "
+        "values are in the class, and the published cells with one of the values often fit exactly "
+        "one person. k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
     )
 
 
