@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest
+from incrowd.bounds.range_windows import matters
 from incrowd.bounds.repair import repair
 from incrowd.bounds.top_copies import Pad, beside
 from incrowd.bounds.tree_parts import ALONE, Part, count_visit, end_walk, is_others, shared
@@ -43,7 +44,7 @@ from incrowd.lattice.cursor import (
     skip_wider,
 )
 from incrowd.lattice.emission import Emission, new_sink
-from incrowd.lattice.topk import most_above, top_k, top_k_buffers
+from incrowd.lattice.topk import any_above, most_above, top_k, top_k_buffers
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 from incrowd.run.threads import within_room
@@ -103,15 +104,6 @@ def exceeds(
         return sure, known
     total, _ = top_k(rows, begin, end, task.price, counts, task.k, *pad)
     return total > task.k * cost, total
-
-
-@inner_kernel
-def any_above(rows: Any, begin: int, end: int, price: Any, least: Any) -> bool:
-    """Whether the price of a row is higher than this."""
-    for i in range(begin, end):
-        if price[rows[i]] > least:
-            return True
-    return False
 
 
 @inner_kernel
@@ -242,8 +234,11 @@ def search(
         below = reach[depth]
         excess = IMPOSSIBLE
         worth = within_reach(task, below, cost)
-        if not worth and grid.tables.ranged[depth] >= 0:
-            skip_wider(depth, buffers)
+        if grid.tables.ranged[depth] >= 0:
+            if not worth:
+                skip_wider(depth, buffers)
+            elif lawful is None and task.mode != SUPPORT:
+                worth = matters(task, depth, begin, end, cost, below, grid, buffers, pad)
         worth = worth and not is_others(depth, end - begin, state, lawful, part)
         worth = worth and copies_of(rows, begin, end, counts) >= task.k
         if worth:

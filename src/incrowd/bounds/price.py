@@ -33,12 +33,14 @@ from incrowd.bounds.prefix_tree import (
 )
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
+from incrowd.bounds.strides import Reach
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.run.gauge import Gauge
 
 SMALL = 2_000  # distinct rows of tables with hierarchies on which wide boxes take little time
 LARGEST = 1 << 61  # no sum of prices, nor what k rows cost, exceeds that in units of 1/quantum
+LEAST_REACH, MOST_REACH = 0.25, 4.0  # half-widths of a box that a price may go up, see ``Reach``
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
 
@@ -80,9 +82,9 @@ class PriceBound:
         """
         if instance.plain:
             return cls()
-        if instance.ranged:  # more patterns are near, and small steps tell them apart
+        if instance.ranged:  # more patterns are near, and prices go far
             return cls(
-                rounds=16, iterations=80, margin=(0.6, 0.01), rate=(0.1, 0.001), lift=1.2,
+                rounds=12, iterations=80, margin=(0.5, 0.02), rate=(0.1, 0.001), lift=1.2,
                 pairs=12_000_000, patterns=4_000_000,
             )  # fmt: skip
         if instance.distinct <= SMALL:
@@ -114,14 +116,25 @@ class PriceBound:
         report: Report = no_report,
         highest: float = np.inf,
         gauge: Gauge | None = None,
+        reach: Reach | None = None,
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); the result may need ``certify``.
 
         ``highest``: where prices end, though higher ones would do.  ``gauge`` is told how far they
-        are.
+        are.  ``reach``: see ``reach_of``; that of the rounds before, where these go on from them.
         """
-        boxes = SizedBoxes(tree, k, self.visits, highest, self.once)
+        reach = reach_of(tree.instance) if reach is None else reach
+        boxes = SizedBoxes(tree, k, self.visits, highest, self.once, reach)
         return Rounds(self).ascend(boxes, start * self.lift, stop, report, gauge)
+
+
+def reach_of(instance: Instance) -> Reach | None:
+    """Return how much farther single prices may go than others; None where all go as far.
+
+    Among ranges few prices have a long way to go, and the others come to rest soon: short boxes of
+    theirs make room for the long ones.
+    """
+    return Reach(instance.distinct, LEAST_REACH, MOST_REACH) if instance.ranged else None
 
 
 @dataclass(frozen=True)
@@ -133,6 +146,7 @@ class SizedBoxes:
     visits: int
     highest: float = np.inf
     once: bool = False
+    reach: Reach | None = None
 
     def unit(self, u: NDArray[np.float64]) -> float:
         """Return what suppressing a cell costs."""
@@ -144,7 +158,9 @@ class SizedBoxes:
         """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
         for _ in range(MOST_TRIES):
             slack = Slack(width, False)
-            state = self.tree.run(EMIT, self.k, u, slack=slack, sink=sink, visits=self.visits)
+            # as if a row whose box is longer stood higher
+            high = u if self.reach is None else u + width * (self.reach.up - 1.0)
+            state = self.tree.run(EMIT, self.k, high, slack=slack, sink=sink, visits=self.visits)
             if state[3] == 0:
                 return width, int(state[0])
             if state[3] == STOPPED or (self.once and state[3] == VISITS_SPENT):
@@ -153,7 +169,9 @@ class SizedBoxes:
         return None
 
     def moved(self, way: NDArray[np.float64], width: float) -> None:
-        """Take no note: longer boxes take too long to list on large tables."""
+        """Let prices that run to the border of their box go farther."""
+        if self.reach is not None:
+            self.reach.moved(way / width)
 
     def walked(self) -> float:
         """Return about what share of the list at hand is done."""
@@ -162,7 +180,8 @@ class SizedBoxes:
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these patterns."""
         counts, threads = self.tree.instance.counts, self.tree.stop.threads
-        return Ascent(lists, patterns, counts, self.k, highest=self.highest, threads=threads)
+        ends = {"highest": self.highest, "threads": threads, "reach": self.reach}
+        return Ascent(lists, patterns, counts, self.k, **ends)
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:

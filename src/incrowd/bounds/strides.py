@@ -110,27 +110,35 @@ class Reach:
 
     Attributes
     ----------
-    up, down: float64, shape (distinct,), from 1 to ``MOST``.
+    up, down: float64, shape (distinct,), from 1 to ``most``; up from ``least``, which is less than
+        1 where prices that have come to rest shall cost few patterns.
     """
 
-    def __init__(self, distinct: int) -> None:
+    def __init__(self, distinct: int, least: float = 1.0, most: float = MOST) -> None:
         self.up, self.down = np.ones(distinct), np.ones(distinct)
+        self.least, self.most = least, most
         self.side = np.zeros(distinct, np.int64)  # +1 and −1: at the upper and lower border
 
     def moved(self, way: NDArray[np.float64]) -> None:
         """Note how far prices went in a round, in the strides that these are counted in."""
         above, below = way > EDGE * self.up, -way > EDGE * self.down
-        self.up = _next(self.up, above, above & (self.side > 0), way)
-        self.down = _next(self.down, below, below & (self.side < 0), -way)
+        up, down = (above, above & (self.side > 0)), (below, below & (self.side < 0))
+        self.up = _next(self.up, up, way, self.least, self.most)
+        self.down = _next(self.down, down, -way, 1.0, self.most)
         self.side = above * 1 - below * 1
 
 
 def _next(
     reach: NDArray[np.float64],
-    border: NDArray[np.bool_],
-    again: NDArray[np.bool_],
+    stands: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     way: NDArray[np.float64],
+    least: float,
+    most: float,
 ) -> NDArray[np.float64]:
-    """Return how far prices may go next on one side, the ``way`` that they went there known."""
-    shorter = np.clip(AHEAD * way, 1.0, reach)
-    return np.where(again, np.minimum(WIDER * reach, MOST), np.where(border, reach, shorter))
+    """Return how far prices may go next on one side, the ``way`` that they went there known.
+
+    ``stands``: whether each stands at the border there, and whether it did after two rounds.
+    """
+    border, again = stands
+    shorter = np.clip(AHEAD * way, least, reach)
+    return np.where(again, np.minimum(WIDER * reach, most), np.where(border, reach, shorter))

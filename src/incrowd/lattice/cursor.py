@@ -38,11 +38,13 @@ class Buffers(NamedTuple):
         go through.  Of a column with intervals the end of the last window stands in the level's
         place, and its beginning in the place.
     span: int64 (2, columns + 1): least and greatest code of that window.
+    beside: int64 (columns + 1,): see ``incrowd.bounds.range_windows``.
     """
 
     rows: NDArray[np.int32]
     depth: NDArray[np.int64]
     span: NDArray[np.int64]
+    beside: NDArray[np.int64]
     key: NDArray[np.int64]
     spare: NDArray[np.int32]
     tally: NDArray[np.int64]
@@ -64,6 +66,7 @@ def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
         np.empty((columns + 1, rows), np.int32),
         np.zeros((5, columns + 1), np.int64),
         np.zeros((2, columns + 1), np.int64),
+        np.zeros(columns + 1, np.int64),
         np.empty(FEW, np.int64),
         np.empty(rows, np.int32),
         np.empty(2 << max(codes, 128).bit_length(), np.int64),

@@ -7,6 +7,40 @@ import numpy as np
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 
+@inner_kernel
+def insert_copies(
+    price: Any,
+    count: Any,
+    row: Any,
+    k: int,
+    entries: int,
+    have: int,
+    value: Any,
+    weight: Any,
+    member: Any,
+) -> tuple[int, int]:
+    """Put copies of a row among the highest-priced; return how many entries and copies there are.
+
+    Entries that k copies do without are dropped, so the last one may hold some too many.
+    """
+    copies = min(count, k)
+    j = entries
+    while j > 0 and value[j - 1] < price:
+        value[j] = value[j - 1]
+        weight[j] = weight[j - 1]
+        member[j] = member[j - 1]
+        j -= 1
+    value[j] = price
+    weight[j] = copies
+    member[j] = row
+    entries += 1
+    have += copies
+    while have - weight[entries - 1] >= k:
+        have -= weight[entries - 1]
+        entries -= 1
+    return entries, have
+
+
 @lean_kernel
 def top_k(
     rows: Any,
@@ -32,21 +66,7 @@ def top_k(
         p = price[row]
         if have >= k and p <= value[entries - 1]:
             continue
-        copies = min(counts[row], k)
-        j = entries
-        while j > 0 and value[j - 1] < p:
-            value[j] = value[j - 1]
-            weight[j] = weight[j - 1]
-            member[j] = member[j - 1]
-            j -= 1
-        value[j] = p
-        weight[j] = copies
-        member[j] = row
-        entries += 1
-        have += copies
-        while have - weight[entries - 1] >= k:
-            have -= weight[entries - 1]
-            entries -= 1
+        entries, have = insert_copies(p, counts[row], row, k, entries, have, value, weight, member)
     if have < k:
         return price[0] * 0, -1
     weight[entries - 1] -= have - k
@@ -86,6 +106,15 @@ def most_above(
             rest = d
             below = True
     return gain + (k - copies) * rest, False
+
+
+@inner_kernel
+def any_above(rows: Any, begin: int, end: int, price: Any, least: Any) -> bool:
+    """Whether the price of a row is higher than this."""
+    for i in range(begin, end):
+        if price[rows[i]] > least:
+            return True
+    return False
 
 
 @inner_kernel

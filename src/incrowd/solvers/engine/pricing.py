@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.price import PriceBound, certify, reach_of
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.span_prices import in_many_intervals, spans_prove_more, suits_spans
 from incrowd.bounds.support import (
@@ -26,13 +26,6 @@ FEW_VISITS = 200_000  # of a support search among intervals, up to which pattern
 MANY_COLUMNS = 36
 LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
 LONG = 0.55  # the same where nothing but trading follows for want of time
-# rounds after the others where columns are generalized to ranges: many patterns differ by little
-FINE = PriceBound(
-    rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
-    patterns=4_000_000,
-)  # fmt: skip
-
-FEW_FINE = 4  # rounds of them where no blocks of rows go by these prices
 
 
 class Pricing:
@@ -43,12 +36,14 @@ class Pricing:
     search: what prices guide.
     given: the schedule asked for; None for the one suited to the table.
     supported: what each row pays at least by itself; None where that was not found at once.
+    reach: how much farther single prices go, from the rounds at hand on.
     """
 
     def __init__(self, search: Search, given: PriceBound | None) -> None:
         self.search, self.given, self.progress = search, given, search.progress
         self.tell, self.stop = search.tell, search.stop
         self.supported: Prices | None = None
+        self.reach = reach_of(search.instance)
 
     def bound_at_once(self) -> None:
         """Bound the release, so quickly that no time limit is too short for it."""
@@ -143,13 +138,8 @@ class Pricing:
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
-        if self.enough_prices():
-            pass
-        elif spans_prove_more(self.search.instance, self.search.k):
+        if not self.enough_prices() and spans_prove_more(self.search.instance, self.search.k):
             self.keep_better(self.prices_by_groups().by_patterns())
-        elif self.search.instance.ranged and not self.given:
-            rounds = FINE.rounds if self.search.blocks_suit else FEW_FINE
-            self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
@@ -163,7 +153,9 @@ class Pricing:
         def report(bound: float, share: float) -> None:
             self.tell("prices", share, gauge=gauge)
 
-        u = schedule.ascend(tree, k, self.search.price, self.enough_prices, report, gauge=gauge)
+        u = schedule.ascend(
+            tree, k, self.search.price, self.enough_prices, report, gauge=gauge, reach=self.reach
+        )
         if schedule.once and tree.visits > schedule.visits:
             self.give_up_patterns()
             return
