@@ -9,21 +9,28 @@ import pytest
 
 import incrowd as ic
 from incrowd.driver.solve import solve
+from incrowd.hierarchy.costs import RULES
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem.instance import Instance
+from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.join import join_cost
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import NEAR, Near, near_rows
 from incrowd.solvers.engine.relief import submodular
 from incrowd.solvers.engine.traded import FAR, even_cost
 from incrowd.solvers.engine.trading import Trading
 from oracle import optimum
-from solvers.engine.engine_samples import KINDS, naive_cost, random_table, random_tables
+from solvers.engine.engine_samples import (
+    KINDS,
+    naive_cost,
+    random_table,
+    random_tables,
+)
 from solvers.ranged_tables import ranged_tables
 
 
@@ -268,3 +275,35 @@ def test_a_wide_table_of_ranges_end_to_end() -> None:
     assert release.verify()
     assert 0 < release.lower_bound < release.cost < 60 * 12 / 3
     assert release.data.group_by(frame.columns).len()["len"].min() >= 4
+
+
+@pytest.mark.parametrize("kind", ["ranges", "suppression"])
+def test_near_classes_of_few_rows_trade_after_annealing(kind: str) -> None:
+    """Tests that annealed releases become cheaper, and that those of stars stay as they are."""
+    gained = 0
+    for instance in annealable(kind):
+        run = Run(Engine(), Problem(instance, KAnonymity(7)), Context())
+        for stage in run.stages():
+            if stage == run.search.repartition:
+                break
+            stage()
+        before = run.progress.best
+        run.search.repartition()
+        after = run.progress.best
+        assert after.cost <= before.cost
+        assert after.cost >= run.progress.bound
+        assert after.sizes.min() >= 7
+        gained += after.cost < before.cost
+    assert gained == 0 if kind == "suppression" else gained > 0
+
+
+def annealable(kind: str) -> list[Instance]:
+    """Two tables of 90 rows and two columns, as ranges or suppressed."""
+    found, rng = [], np.random.default_rng(71)
+    labels = [str(value) for value in range(40)]
+    for _ in range(2):
+        table, families = rng.integers(0, 40, (90, 2)), None
+        if kind == "ranges":
+            families = tuple(Ranges().family(f"q{j}", labels, RULES["ncp"])[0] for j in range(2))
+        found.append(from_codes(table, families)[0])
+    return found

@@ -51,6 +51,9 @@ RANGED = 3  # times as many pairs where columns are generalized to ranges: more 
 SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
 # that trading, from little heat
 LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
+# the same on small tables with hierarchies: from more heat, then from little
+WARMER = replace(LUKEWARM, moves=600, least=1, heat=(0.6, 0.03))
+COOLER = replace(LUKEWARM, moves=400, least=1, heat=(0.1, 0.003))
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
 AS_PAID = 0.03  # the last heat at most, in what a row pays: little for most beside a long tail
@@ -236,22 +239,29 @@ class Search:
         )  # fmt: skip
         self.offer(found)
 
-    def trade_on(self) -> None:
-        """Let near classes of the best so far trade rows, from little heat, among ranges.
+    def trade_on(self, *turns: Trading) -> None:
+        """Let near classes of the best so far trade rows, from little heat, in turns.
 
-        Annealing meets joins among the candidates alone, and of intervals many more are good.
+        Annealing meets joins among the candidates alone: of intervals many more are good, and
+        where rows are few so are more of all patterns than it comes to.
         """
-        self.go_on("trading", self.near_at(self.price), LUKEWARM.run)
+        near = self.near_at(self.price)
+        for trading in turns:
+            self.go_on("trading", near, trading.run)
 
     def repartition(self) -> None:
-        """Put blocks of near classes of the best so far together anew, where prices are good."""
-        if self.done() or not self.guided():
+        """Put near classes of the best so far together anew, where prices are good."""
+        if self.done():
             return
         if self.rebuilds():
             near = self.near_at(self.price)
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
-        elif self.instance.ranged and not self.wide:
-            self.trade_on()
+        elif self.wide:
+            return
+        elif self.instance.ranged and self.guided():
+            self.trade_on(LUKEWARM)
+        elif self.priced and not self.instance.plain and self.instance.rows <= SMALL:
+            self.trade_on(WARMER, COOLER)
 
     def guided(self) -> bool:
         """Whether prices are good enough to guide near rows, and patterns are not better."""
