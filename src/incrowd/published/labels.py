@@ -51,8 +51,9 @@ def labelled_alike(column: StatColumn, before: StatColumn | None) -> bool:
     idle = {item for item in labels if item[0] not in shown}
     # a number that became text keeps no labels of missing values
     whole = before is None or before.text or not column.text
-    kept = [v for v in (before.labels if before else ()) if whole or not before.is_missing(v)]
-    known = {*_items(before, kept)} if before else set()
+    known: set[Item] = set()
+    if before is not None:
+        known |= {*_items(before, [v for v in before.labels if whole or not before.is_missing(v)])}
     left = {item for item in known if item[0] not in shown}
     return labels - idle <= known | made and (not idle or idle == left)
 
