@@ -14,6 +14,7 @@ import pytest
 
 from incrowd._api import anonymize
 from incrowd.checker.verify import Verdict, check
+from incrowd.errors import InputError
 from incrowd.hierarchy import HierarchyRows, Intervals
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -298,3 +299,14 @@ def test_missing_files_are_told_apart_from_rejection(tmp_path: Path) -> None:
     """Tests that a file that is not there is an error, not a verdict."""
     with pytest.raises(FileNotFoundError):
         check(tmp_path / "a", tmp_path / "b", tmp_path / "c")
+
+
+@pytest.mark.parametrize("cells", [[b"a", b"b", None], [[1], [2], [1]]], ids=["bytes", "lists"])
+def test_sensitive_columns_without_text_are_refused(tmp_path: Path, cells: list) -> None:
+    """Tests that no proof is written which the checker, who reads text, could make no sense of."""
+    frame, paths = pl.DataFrame({"a": ["x"] * 3, "b": cells}), [tmp_path / "t", tmp_path / "r"]
+    release = anonymize(frame, k=2, qi="a", sensitive="b", order="keep")
+    for path in paths:
+        frame.write_parquet(path)
+    with pytest.raises(InputError, match=r"^column 'b' is of type .* no text form"):
+        prove(release, *paths, tmp_path / "proof")

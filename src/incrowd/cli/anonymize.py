@@ -308,6 +308,7 @@ def require_texts(source: "Source", policy: "Policy", output: str, given: dict[s
     roles = policy.roles(source.columns)
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
     require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
+    require_texts(source, roles.sensitive, output, options_of(("proof",), given))
 
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":

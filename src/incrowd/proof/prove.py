@@ -1,7 +1,7 @@
 """From a release to its proof file and statement: the call behind ``--proof``."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +33,7 @@ from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.tables.base import Source
 from incrowd.tables.fewer import FewerRows
+from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
 
@@ -61,10 +62,12 @@ def prove(
     Raises
     ------
     VerificationError: the independent checker refuses the release.
+    InputError: a sensitive column has no text form, which the checker reads it by.
     """
     table, solved = release.coded, release.solved
     problem = table.problem
     require_plain_costs(problem.instance)
+    require_texts(release)
     values = {name: column.values for name, column in table.attributes.items()}
     models, unchecked = claims_of(problem.model, values)
     models = [*models, *combinations_of(release)]
@@ -125,6 +128,14 @@ def require_plain_costs(instance: Instance) -> None:
             f"in every column a suppressed cell costs less than {float(LEAST_STAR)}, which a proof "
             "cannot say; make all weights and costs larger by the same factor"
         )
+
+
+def require_texts(release: "Published") -> None:
+    """Raise InputError for sensitive columns of lists or bytes: the checker reads text."""
+    take: Callable[..., Any] | None = getattr(release.source, "take", None)
+    if take is not None:
+        for name in release.roles.sensitive:
+            encode_polars(take(name, slice(0)), name)
 
 
 def evidence_of(
