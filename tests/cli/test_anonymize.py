@@ -16,8 +16,19 @@ from incrowd.cli import cli
 from tables import csv_bytes, parsed, smallest_class, tables
 
 TABLE = b"name,age,zip,ill\nAnn,34,01234,flu\nBob,34,01234,cold\nCy,36,01235,flu\nDi,36,,\n"
-COUNTS = ["rows", "columns", "cells", "k", "models", "cost", "cost_fraction", "lower_bound", "gap"]
+COUNTS = [
+    "rows",
+    "columns",
+    "cells",
+    "changed",
+    "k",
+    "models",
+    "cost",
+    "cost_fraction",
+    "lower_bound",
+]
 WORDS = [
+    "gap",
     "status",
     "ended",
     "method",
