@@ -97,5 +97,8 @@ def test_shuffled_release_knows_its_order():
     kept, mixed = (ic.anonymize(frame, k=3, sensitive="s", order=o) for o in ("keep", "shuffle"))
     one, two = (attacked(release)["cheapest-class"] for release in (kept, mixed))
     assert not two.approximate
-    assert one.outcome.attack == two.outcome.attack
+    first, second = one.outcome.attack, two.outcome.attack
+    assert first.tries == second.tries
+    # sums of shares, of rows in another order in each run: their last digits differ
+    assert first.success == pytest.approx(second.success)
     assert np.isclose(one.risk, two.risk)
