@@ -157,7 +157,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(kind: str) -> None:
             anew = Steps(ascent, steps.u, 0.5 * cell)
             assert anew.evaluate() == bound and (anew.found.cut == steps.found.cut).all()
             if turn == 20:
-                steps.restart(steps.u - steps.found.cut)
+                steps.path.u[:], steps.path.mean[:] = steps.u - steps.found.cut, 0
             else:
                 steps.advance(0.05 * cell)
         ruled_out += int(np.isinf(steps.found.due).sum())

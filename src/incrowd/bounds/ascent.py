@@ -213,7 +213,3 @@ class Steps:
             path.u, self.found.gradient, counts, path.mean, path.square, rate, path.stride, 1e-2,
             path.low, path.high,
         )  # fmt: skip
-
-    def restart(self, u: NDArray[np.float64]) -> None:
-        """Go on from another point."""
-        self.path.u[:], self.path.mean[:] = u, 0
