@@ -180,7 +180,10 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     """Raise InputError unless a table has these columns."""
     lost = [name for name in names if name not in table.columns]
     if lost:
-        raise InputError(f"{what}: lacks the columns {', '.join(map(repr, lost))}")
+        raise InputError(
+            f"{what} lacks the columns {', '.join(map(repr, lost))} "
+            "(columns left out on purpose are named with --id)"
+        )
 
 
 def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Family, ...]:
