@@ -47,3 +47,14 @@ def test_quiet_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ["attack", "out.csv", "--original", "in.csv", "--id", "name", "-k", "2"]
     done = CliRunner().invoke(cli, [*asked, "--attack", "linkage", "-q"])
     assert (done.exit_code, done.output) == (0, "")
+
+
+def test_one_row_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the number of rows that a fixed column leaves alone."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("age,sex\n34,f\n34,f\n35,m\n")
+    done = CliRunner().invoke(
+        cli, ["anonymize", "in.csv", "-o", "r.csv", "-k", "2", "--fixed", "age"]
+    )
+    assert done.exit_code == 1
+    assert "1 row lies in 1 group of equal values (of 2) that cannot obey" in done.output
