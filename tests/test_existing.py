@@ -411,3 +411,20 @@ def test_rows_held_back_wait_in_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     alone = ["anonymize", "new.csv", "-o", "o.csv", "-k", "2"]
     for wrong in (held[:1], held[1:]):
         assert run(cli, [*alone, *wrong]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "text", ['n\n"1"\n"1"\n', 'n,m\n"1",\n"1",\n', 'n;m\r\n"é";2\r\n"é";2\r\n']
+)
+def test_cells_stay_as_they_are_written(text: str, tmp_path: Path) -> None:
+    """Tests that quotes which are not needed stand in the union as in both files."""
+    new, earlier, out = (tmp_path / name for name in ("new.csv", "earlier.csv", "out.csv"))
+    for path in (new, earlier):
+        path.write_text(text, encoding="latin-1", newline="")
+    more = ["-k", "2", "--existing", str(earlier), "--encoding", "latin-1", "-q"]
+    done = CliRunner().invoke(cli, ["anonymize", str(new), "-o", str(out), *more])
+    assert done.exit_code == 0, done.output
+    end = "\r\n" if "\r" in text else "\n"
+    header, *rows = text.split(end)[:-1]
+    expected = end.join([header, *rows, *rows, ""])
+    assert out.read_bytes().decode("latin-1") == expected

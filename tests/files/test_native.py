@@ -111,6 +111,31 @@ def test_views_of_text_are_picked():
     assert long[1].encode() not in held
 
 
+def test_numbers_of_pyarrow_in_pandas_keep_nan_apart():
+    """Tests that NaN stays beside missing cells, which a release took for another value."""
+    cells = pa.chunked_array([pa.array([float("nan"), float("nan"), None, -0.0, 0.0])])
+    frame = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(cells)})
+    back = ic.anonymize(frame, 1, qi=["a"]).data["a"].array.__arrow_array__()
+    assert list(map(str, back.to_pylist())) == ["nan", "nan", "None", "0.0", "0.0"]
+
+
+def test_zeros_of_a_dictionary_look_one_way():
+    """Tests that words −0.0 and 0.0 of a dictionary do not tell rows apart."""
+    cells = pa.array([-0.0, 0.0, 1.5, 1.5]).dictionary_encode()
+    back = ic.anonymize(pa.table({"a": cells}), 2, qi=["a"]).data["a"]
+    assert back.type == cells.type
+    assert list(map(str, back.to_pylist())) == ["0.0", "0.0", "1.5", "1.5"]
+
+
+def test_kept_decimals_of_negative_scale_are_shuffled():
+    """Tests a type of pyarrow that narwhals has no name for, under a new order."""
+    kept = pa.array([Decimal(100), Decimal(300)], pa.decimal128(5, -2))
+    table = pa.table({"a": ["x", "x"], "b": kept})
+    back = ic.anonymize(table, 2, qi=["a"], keep=["b"], order="shuffle", seed=1).data
+    assert back.schema == table.schema
+    assert sorted(back["b"].to_pylist()) == [100, 300]
+
+
 def test_pandas_notes_stay_behind():
     """Tests that what ``attrs`` says of the original is not in the release, nor lost there."""
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})

@@ -118,7 +118,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         require_form(output, source, given)
         options.require_columns("--group", [given["group"]][: bool(given["group"])], source.columns)
         policy = Policy(**options.policy_arguments(source.columns, given))
-        require_texts(source, policy, output, given)
+        require_writable(source, policy, output, given)
         require_untold(policy, given)
         require_table_of(policy, given)
         stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
@@ -301,7 +301,9 @@ def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:
         require_place_of(output, source, given["proof"] is not None, given["codebook"])
 
 
-def require_texts(source: "Source", policy: "Policy", output: str, given: dict[str, Any]) -> None:
+def require_writable(
+    source: "Source", policy: "Policy", output: str, given: dict[str, Any]
+) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
     from incrowd.tables.files import require_texts
 

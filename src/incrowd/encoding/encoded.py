@@ -31,7 +31,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
 from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
-from incrowd.tables.numbers import require_texts
+from incrowd.tables.numbers import require_decimal_texts
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
@@ -98,7 +98,7 @@ def coded(
     require_unlinked(source, tuple(c for c in roles.pseudonym if c not in roles.person))
     require_unmarked(source, roles.person, policy.na)
     source = with_persons(source, roles.person, policy.missing_person)
-    require_texts(source, (*roles.qi, *roles.sensitive), policy.decimal)
+    require_decimal_texts(source, (*roles.qi, *roles.sensitive), policy.decimal)
     sources = policy.sources()
     columns = {}
     for name in roles.qi:

@@ -27,7 +27,7 @@ from incrowd.existing.classes import (
 )
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining
-from incrowd.existing.served import require_columns, require_texts
+from incrowd.existing.served import require_columns, require_joined_texts
 from incrowd.existing.told import in_words, require_left, rows_told, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
@@ -262,7 +262,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     """
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
-    require_texts(existing, table.source, columns)
+    require_joined_texts(existing, table.source, columns)
     both = both_of(existing, table, policy)
     published = classes_of_release(existing, table, both)
     if not table.source.rows:

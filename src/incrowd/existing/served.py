@@ -46,7 +46,7 @@ def differing(what: str, found: Sequence[str], columns: Sequence[str]) -> str:
     return ", and ".join(told)
 
 
-def require_texts(existing: Source, new: Source, columns: Sequence[str]) -> None:
+def require_joined_texts(existing: Source, new: Source, columns: Sequence[str]) -> None:
     """Raise InputError for a column without a text form, by which the union is checked."""
     for name in columns:
         new.encode(name)

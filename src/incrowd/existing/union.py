@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.tables.base import Column, Source, Table, texts
-from incrowd.tables.csv_table import CsvTable, as_csv, read_csv
+from incrowd.tables.base import Column, Edit, Source, Table, texts
+from incrowd.tables.csv_table import CsvTable, EditedCsv, as_csv, read_csv, stacked_csv
 from incrowd.tables.files import alike
 from incrowd.tables.native import as_polars, from_native
 
@@ -13,6 +13,13 @@ from incrowd.tables.native import as_polars, from_native
 def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> Source:
     """Return the rows of ``first`` and then those of ``second``, in the form of ``like``."""
     if isinstance(like, CsvTable):
+        earlier = (
+            first.edited(Edit.of_nothing(tuple(columns))) if isinstance(first, CsvTable) else None
+        )
+        if isinstance(earlier, EditedCsv) and isinstance(second, EditedCsv):
+            together = stacked_csv(earlier, second)
+            if together is not None:  # cells as they are written, with their quotes
+                return together
         both = {name: _joined(first.encode(name), second.encode(name)) for name in columns}
         form = like.dialect
         return read_csv(as_csv(both, form), "the union", form.delimiter, form.encoding)

@@ -47,7 +47,7 @@ from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
-from incrowd.tables.numbers import require_texts
+from incrowd.tables.numbers import require_decimal_texts
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 from incrowd.text.numerals import POINT, require_decimal
 
@@ -125,7 +125,7 @@ def measure(
     marks = marks_of(na)
     require_known(marks, table.columns)
     require_decimal(decimal)
-    require_texts(table, (*known, *secret), decimal)
+    require_decimal_texts(table, (*known, *secret), decimal)
     subsets = whole(subsets, "subsets", 0)
     recursive = [whole(least, "l") for least in recursive]
 

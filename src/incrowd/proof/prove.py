@@ -67,7 +67,7 @@ def prove(
     table, solved = release.coded, release.solved
     problem = table.problem
     require_plain_costs(problem.instance)
-    require_texts(release)
+    require_checkable(release)
     values = {name: column.values for name, column in table.attributes.items()}
     models, unchecked = claims_of(problem.model, values)
     models = [*models, *combinations_of(release)]
@@ -130,7 +130,7 @@ def require_plain_costs(instance: Instance) -> None:
         )
 
 
-def require_texts(release: "Published") -> None:
+def require_checkable(release: "Published") -> None:
     """Raise InputError for sensitive columns of lists or bytes: the checker reads text."""
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:

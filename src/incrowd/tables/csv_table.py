@@ -247,6 +247,23 @@ class EditedCsv:
         return pieces if self.dialect.encoding is None else recoded(pieces, self.dialect.encoding)
 
 
+def stacked_csv(first: EditedCsv, second: EditedCsv) -> CsvTable | None:
+    """Return the rows of two files as one file in the second's form, each cell as it is written.
+
+    None where they differ in delimiter, line ending or columns.
+    """
+    one, two = first.dialect, second.dialect
+    if (one.delimiter, one.newline) != (two.delimiter, two.newline):
+        return None
+    if first.columns != second.columns:
+        return None
+    _, *earlier = first._table.records(first._edit)
+    header, *later = second._table.records(second._edit)
+    table = read_csv(b"".join([header, *earlier, *later]), "the union", two.delimiter)
+    table.dialect = two  # its encoding, which the bytes at hand do not have
+    return table
+
+
 class Pool:
     """Replacement texts of all columns, as bytes in one buffer."""
 

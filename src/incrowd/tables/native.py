@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, MissingExtraError
+from incrowd.tables import released
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
-from incrowd.tables.released import fresh, one_form_of, picked, used, used_kinds, used_words
 from incrowd.tables.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
@@ -116,12 +116,12 @@ class NativeTable:
         pandas_like = self._frame.implementation.is_pandas_like()
         frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit, texts)
         if edit.order is not None:
-            frame = picked(frame, edit.order)
+            frame = released.picked(frame, edit.order)
             if pandas_like and not edit.fewer:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
             frame = _without_traces(frame, len(frame) < self.rows)
         if frame.implementation.is_polars():
-            own = {c: fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
+            own = {c: released.fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
             frame = _framed_polars(own)
         return NativeTable(frame, self._back)
 
@@ -136,7 +136,7 @@ def _edited(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> Any:
     made = {}
     for name in edit.columns:
         cells = texts[name].series(backend) if name in texts else frame.get_column(name)
-        made[name] = cells if name in texts or name in edit.kept else one_form_of(cells)
+        made[name] = cells if name in texts or name in edit.kept else released.one_form_of(cells)
     return _framed(made, backend)
 
 
@@ -174,25 +174,23 @@ def _edited_pandas(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> An
         elif native[name].dtype == object:
             cells = _one_form_objects(native[name], name)
             native[name] = series(cells, index=native.index, dtype=object)
-        elif native[name].dtype.kind == "f":
-            zero = (native[name] + 0.0).astype(native[name].dtype)
-            plain = isinstance(zero.dtype, np.dtype)  # others hold missing cells apart from NaN
-            native[name] = zero.where(zero.notna(), np.nan) if plain else zero
+        elif (new := released.one_form_of_pandas(native[name])) is not None:
+            native[name] = new
     return nw.from_native(native, eager_only=True)
 
 
 def _without_traces(frame: "nw.DataFrame[Any]", fewer: bool) -> "nw.DataFrame[Any]":
     """Sort categories that have no order; if ``fewer``, drop those of rows that were left out."""
     backend = frame.implementation
-    named = [c for c, kind in frame.schema.items() if isinstance(kind, nw.Categorical | nw.Enum)]
+    named = released.categorical(frame)
     if backend.is_pandas_like():
         native = frame.to_native().copy(deep=False)
         for name in named:
-            native[name] = used_kinds(native[name], fewer)
+            native[name] = released.used_kinds(native[name], fewer)
         return nw.from_native(native, eager_only=True)
     if backend.is_polars() and not fewer:  # which sorts Categorical, and makes Enum by hand
         return frame
-    names = used if backend.is_polars() else partial(used_words, fewer=fewer)
+    names = released.used if backend.is_polars() else partial(released.used_words, fewer=fewer)
     kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}
     return _framed(kept, backend)
 
@@ -254,6 +252,8 @@ def encode_polars(series: Any, column: str) -> Column:
     series = series.alias("value")  # for a name such as "^a$" has a meaning of its own
     if isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
+    if str(dtype) == "Float16":  # polars does not find some of its cells again
+        series = series.cast(pl.Float32)
     if series.dtype == pl.String and len(series) <= FEW:
         return Column.of(series.to_list(), np.arange(len(series)))
     distinct = series.unique()

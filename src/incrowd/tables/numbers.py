@@ -43,7 +43,7 @@ def kind_of(table: Table, column: str) -> Any:
     return kind if kind.is_numeric() else None
 
 
-def require_texts(table: Table, columns: Iterable[str], decimal: str) -> None:
+def require_decimal_texts(table: Table, columns: Iterable[str], decimal: str) -> None:
     """Raise InputError for a column of numbers, whose text has a point, where that is none.
 
     ``decimal``: what stands before the decimals of numbers that are texts.

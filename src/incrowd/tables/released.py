@@ -116,14 +116,53 @@ def chosen_words(cells: Any, fewer: bool) -> Any:
 
 def one_form_of(series: "nw.Series[Any]") -> "nw.Series[Any]":
     """Return a series of polars or pyarrow in which 0.0 and NaN look one way each."""
+    if series.implementation.is_pyarrow():
+        return nw.from_native(one_form_of_arrow(series.to_native()), series_only=True)
     if not series.dtype.is_float():
         return series
-    if series.implementation.is_polars():
-        return nw.from_native(one_form(series.to_native()), series_only=True)
+    return nw.from_native(one_form(series.to_native()), series_only=True)
+
+
+def one_form_of_arrow(cells: Any) -> Any:
+    """Return a chunked array of pyarrow in which 0.0 and NaN look one way each.
+
+    Those of a dictionary are words of their own otherwise.
+    """
     import pyarrow as pa
 
-    cells = one_form(series.to_polars()).to_arrow().cast(series.to_native().type)
-    return nw.from_native(pa.chunked_array([cells]), series_only=True)
+    kind = cells.type
+    named = pa.types.is_dictionary(kind)
+    plain = kind.value_type if named else kind
+    if not pa.types.is_floating(plain):
+        return cells
+    import polars as pl
+
+    own: Any = one_form(pl.Series(pl.from_arrow(cells.cast(plain)))).to_arrow().cast(plain)
+    return pa.chunked_array([own.dictionary_encode().cast(kind) if named else own])
+
+
+def one_form_of_pandas(cells: Any) -> Any:
+    """Return a series of pandas in which 0.0 and NaN look one way each; None: no floats."""
+    if hasattr(cells.dtype, "pyarrow_dtype"):  # which has NaN beside missing cells
+        held = cells.array.__arrow_array__()
+        new = one_form_of_arrow(held)
+        array = type(cells.array)
+        return None if new is held else type(cells)(array(new), index=cells.index)
+    if cells.dtype.kind != "f":
+        return None
+    zero = (cells + 0.0).astype(cells.dtype)
+    plain = isinstance(zero.dtype, np.dtype)  # others hold missing cells apart from NaN
+    return zero.where(zero.notna(), np.nan) if plain else zero
+
+
+def categorical(frame: "nw.DataFrame[Any]") -> list[str]:
+    """Return the columns with categories; narwhals has no name for some other types of pyarrow."""
+    if not frame.implementation.is_pyarrow():
+        kinds = frame.schema.items()
+        return [c for c, kind in kinds if isinstance(kind, nw.Categorical | nw.Enum)]
+    import pyarrow as pa
+
+    return [each.name for each in frame.to_native().schema if pa.types.is_dictionary(each.type)]
 
 
 def picked(frame: "nw.DataFrame[Any]", rows: NDArray[np.int64]) -> "nw.DataFrame[Any]":
