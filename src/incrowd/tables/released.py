@@ -1,6 +1,7 @@
 """Cells as a release shows them: no category, bit or byte beside them tells more than they do."""
 
 import io
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
@@ -47,20 +48,29 @@ def fresh(series: Any) -> Any:
 
     Rows that are picked from longer texts share the memory of the series that they came from,
     with the cells that were replaced or left out, and the old order; files of Arrow and pickles
-    would hold all of it.  The older form of Arrow knows no such sharing.
+    would hold all of it.  The older form of Arrow knows no such sharing.  Values that stand under
+    missing cells, which is how programs hide them, become zeros.
     """
     import polars as pl
 
     series = stored(series)
+    name, series = series.name, series.alias("value")  # for "^a$" has a meaning of its own
+    if series.null_count() and series.dtype not in (pl.Null, pl.Object):
+        series = series.zip_with(series.is_not_null(), series.clear(len(series)))
+    if series.dtype.is_nested():
+        whole = io.BytesIO()
+        with suppress(pl.exceptions.InvalidOperationError):  # structs of no column are no Parquet
+            series.to_frame().write_parquet(whole)  # which holds nothing of missing cells
+            whole.seek(0)
+            series = pl.read_parquet(whole).to_series()
     if not (series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested()):
-        return series
+        return series.alias(name)
     if series.dtype == pl.String and len(series) <= FEW:  # a file takes longer
-        return pl.Series(series.name, series.to_list(), dtype=pl.String)
+        return pl.Series(name, series.to_list(), dtype=pl.String)
     file = io.BytesIO()
-    frame = series.alias("value").to_frame()  # for a name such as "^a$" has a meaning of its own
-    frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
+    series.to_frame().write_ipc(file, compat_level=pl.CompatLevel.oldest())
     file.seek(0)
-    return pl.read_ipc(file).to_series().alias(series.name)
+    return pl.read_ipc(file).to_series().alias(name)
 
 
 def used(series: "nw.Series[Any]") -> "nw.Series[Any]":

@@ -1,0 +1,46 @@
+"""Tests that what stands under missing cells of an original is in no release."""
+
+import io
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import incrowd as ic
+from incrowd.tables.released import fresh
+
+MASK = pa.py_buffer(bytes([0b0101]))  # every other cell is missing
+NUMBER, BYTES = 7_777_777, (7_777_777).to_bytes(8, "little")
+INTS = pa.array([1, NUMBER, 1, NUMBER])
+PLAIN = pa.Array.from_buffers(pa.int64(), 4, [MASK, INTS.buffers()[1]])
+STRUCT = pa.Array.from_buffers(pa.struct([("n", pa.int64())]), 4, [MASK], children=[INTS])
+ENDS = pa.array([0, 1, 2, 3, 4], pa.int64()).buffers()[1]
+LIST = pa.Array.from_buffers(pa.large_list(pa.int64()), 4, [MASK, ENDS], children=[INTS])
+
+
+def in_arrow(frame: pl.DataFrame) -> bytes:
+    out = io.BytesIO()
+    frame.write_ipc(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("cells", [PLAIN, STRUCT, LIST], ids=["plain", "struct", "list"])
+def test_fresh_cells_hold_nothing_of_missing_ones(cells: pa.Array):
+    series = pl.Series("^a$", pl.from_arrow(cells))
+    made = fresh(series)
+    assert BYTES in in_arrow(series.to_frame())
+    assert BYTES not in in_arrow(made.to_frame())
+    assert made.name == "^a$" and made.equals(series, null_equal=True)
+
+
+def test_structs_of_no_column_stay():
+    series = pl.Series("a", [{}, None], dtype=pl.Struct([]))
+    assert fresh(series).equals(series, null_equal=True)
+
+
+def test_release_holds_nothing_of_missing_cells():
+    wage = pl.Series("wage", pl.from_arrow(PLAIN))
+    frame = pl.DataFrame({"age": [34, 34, 36, 36], "wage": wage})
+    release = ic.anonymize(frame, 2, qi=["age"], keep=["wage"])
+    assert BYTES in in_arrow(frame)
+    assert BYTES not in in_arrow(release.data)
