@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from incrowd.checker import arrow, claims, parquet
+from incrowd.checker import arrow, buffers, claims, parquet
 
 KNOWN = re.compile(r"ARROW:schema|pandas|org\.apache\.spark\.(version|timeZone|legacy\w+)")
 OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
@@ -51,6 +51,9 @@ def _notes(data: bytes) -> Iterator[str]:
         return
     for found in schemas_of(data):
         yield from _notes_of_schema(found)
+        fields = [arrow.root(data, at) for at in found.vector(1, 4)]
+        if buffers.hidden(data, fields):
+            yield "texts that no cell points to"
 
 
 def schemas_of(data: bytes) -> Iterator[arrow.Table]:
