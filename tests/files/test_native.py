@@ -119,6 +119,14 @@ def test_numbers_of_pyarrow_in_pandas_keep_nan_apart():
     assert list(map(str, back.to_pylist())) == ["nan", "nan", "None", "0.0", "0.0"]
 
 
+def test_halves_of_pyarrow_in_pandas_are_their_own_text():
+    """Tests numbers of half precision beside NaN and missing cells; they were texts of bits."""
+    cells = pa.array([1.5, float("nan"), None, 2.0]).cast(pa.float16())
+    frame = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(pa.chunked_array([cells]))})
+    column = from_native(frame).encode("a")
+    assert [column.values[code] for code in column.codes] == ["1.5", "nan", None, "2"]
+
+
 def test_zeros_of_a_dictionary_look_one_way():
     """Tests that words −0.0 and 0.0 of a dictionary do not tell rows apart."""
     cells = pa.array([-0.0, 0.0, 1.5, 1.5]).dictionary_encode()

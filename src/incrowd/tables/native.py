@@ -217,6 +217,9 @@ def _encode_pandas(series: Any, column: str) -> Column:
     """Number the values of a pandas series; NaN, None, NA and NaT are all missing."""
     if str(series.dtype) == "time64[ns][pyarrow]":  # as a Python object it lacks nanoseconds
         return encode_polars(nw.from_native(series, series_only=True).to_polars(), column)
+    if "halffloat" in str(series.dtype):  # pandas numbers their bits where there is NaN
+        wide = series.array.__arrow_array__().cast("float32")
+        series = type(series)(type(series.array)(wide))
     codes, _, texts = _numbered(series, column)
     return Column.of([*texts, None], np.where(codes < 0, len(texts), codes)).compact()
 
