@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incrowd.errors import StoppedError as StoppedError
     from incrowd.errors import VerificationError as VerificationError
     from incrowd.frontiers import frontier as frontier
+    from incrowd.measures import measure as measure
     from incrowd.policy import Policy as Policy
     from incrowd.policy.guess import guess as guess
     from incrowd.proof.verified import verify as verify

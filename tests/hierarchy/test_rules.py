@@ -325,7 +325,7 @@ def test_parse(tmp_path: Path) -> None:
         ("", r"neither a rule nor a file \(allowed are interval:5,10,20, bands:0,18,65\+, range"),
         ("none:3", r"neither"),
         (".", r"is a folder"),
-        ("interval", r"interval widths are positive numbers"),
+        ("interval", r"the widths are missing"),
         ("interval:", r"'' is not a number; write widths like interval:5,10,20"),
         ("interval:5,x", r"'x' is not a number"),
         ("interval:0", r"positive"),

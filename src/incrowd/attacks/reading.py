@@ -180,7 +180,8 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     """Raise InputError unless a table has these columns."""
     lost = [name for name in names if name not in table.columns]
     if lost:
-        raise InputError(f"{what}: lacks the columns {', '.join(map(repr, lost))}")
+        hint = " (columns left out on purpose are named with --id)" if what == "the release" else ""
+        raise InputError(f"{what} lacks the columns {', '.join(map(repr, lost))}{hint}")
 
 
 def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Family, ...]:

@@ -43,6 +43,7 @@ from incrowd.policy import Policy
 @options.policy_option
 @options.reading_options
 @options.json_option
+@options.no_figures_option
 def attack(
     release: str,
     original: str,
@@ -52,6 +53,7 @@ def attack(
     attacks: Sequence[str],
     require: Sequence[str],
     as_json: bool,
+    quiet: bool,
     **given: Any,
 ) -> int:
     """Attack RELEASE as its readers could, and count what succeeds.
@@ -80,7 +82,7 @@ def attack(
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:
         print_json(found.record())
-    else:
+    elif not quiet:
         print_tables(found)
     for one in found.failed:
         column = "" if one.column is None else f" ({one.column})"

@@ -1,5 +1,6 @@
 """``incrowd frontier``: what each k costs, and what it costs at the least."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from incrowd.run.stop import Stop
 from incrowd.tables.atomic import require_place, whole
 from incrowd.text.units import shown, shown_gap
 
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".gif")
 MOST = 10_000  # values of k in one sweep
 
 
@@ -89,6 +91,8 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when an output cannot be made."""
 
+    if output is not None and Path(output).suffix.lower() in PICTURES:
+        raise InputError(f"{output}: -o writes the points as CSV; --svg FILE.svg draws them")
     for name in (output, svg):
         if name is not None:
             require_place(name)

@@ -131,6 +131,8 @@ def guarded(run: Callable[[], Any]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
+    except click.NoSuchOption as error:
+        return told(no_option(error), 2)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "incrowd"
         return told(f"{one_line(error.format_message())} (see {path} --help)", 2)
@@ -165,6 +167,20 @@ def guarded(run: Callable[[], Any]) -> int:
             "Set INCROWD_DEBUG=1 to see where (this may show cells of the table)",
             2,
         )
+
+
+def no_option(error: click.NoSuchOption) -> str:
+    """Say that there is no such option, and name the nearest one where one is near.
+
+    Click would list all that are near in any way, such as --t for --out.
+    """
+    context = error.ctx
+    path = context.command_path if context else "incrowd"
+    parameters = context.command.params if context else ()
+    names = [name.lstrip("-") for one in parameters for name in one.opts if name.startswith("--")]
+    hint = did_you_mean(error.option_name.lstrip("-"), names)
+    near = hint.replace("mean '", "mean '--") if "did you mean" in hint else ""
+    return f"No such option {error.option_name!r}{near} (see {path} --help)"
 
 
 def debugging() -> bool:

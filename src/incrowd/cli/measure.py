@@ -85,7 +85,8 @@ if TYPE_CHECKING:
 @options.policy_option
 @options.reading_options
 @options.json_option
-def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> int:
+@options.no_figures_option
+def measure(table: str, as_json: bool, quiet: bool, require_k: int | None, **given: Any) -> int:
     """Say how private IN (CSV, Parquet, Arrow; - for a pipe) is: k, l, t, α, β, δ and risks.
 
     Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
@@ -96,7 +97,7 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     found = measured(**arguments(table, given))
     if as_json:
         print_json(found.record())
-    else:
+    elif not quiet:
         print_tables(found)
     if require_k is not None and found.k < require_k:
         people = (

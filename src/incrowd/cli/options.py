@@ -98,6 +98,9 @@ SEARCH = ("method", "reductions", "time_limit", "gap", "spend", "seed", "threads
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")
+no_figures_option = click.option(
+    "--quiet", "-q", is_flag=True, help="No figures: only the exit code, and what is not met."
+)
 
 
 def opened(path: str, given: Mapping[str, Any]) -> "Source":

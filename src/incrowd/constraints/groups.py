@@ -7,6 +7,7 @@ from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.privacy.classes import Classes
 from incrowd.reduce.fixed import groups_of
+from incrowd.text.units import counted
 
 
 def require_lawful_groups(table: Coded, plan: Plan) -> None:
@@ -28,9 +29,11 @@ def require_lawful_groups(table: Coded, plan: Plan) -> None:
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
+        lie = f"{counted(lost, 'row')} {'lies' if lost == 1 else 'lie'}"
+        several = counted(int(broken.sum()), "group")
         models = model.in_words(table.roles.attributes)
         raise NoLawfulReleaseError(
-            f"fixed {names}: {lost:,} rows lie in {int(broken.sum()):,} groups of equal values "
-            f"(of {len(broken):,}) that break {models} even as one class, so no lawful release "
+            f"fixed {names}: {lie} in {several} of equal values (of {len(broken):,}) that cannot "
+            f"obey {models} even as one class, so no lawful release "
             "leaves these columns unchanged; fix fewer columns, or generalize them beforehand"
         )

@@ -40,7 +40,9 @@ class Intervals:
 
     def __post_init__(self) -> None:
         widths = self.widths
-        if not widths or any(not w.is_finite() or w <= 0 for w in widths):
+        if not widths:
+            raise HierarchyError("interval: the widths are missing; write interval:5,10,20")
+        if any(not w.is_finite() or w <= 0 for w in widths):
             raise HierarchyError(f"{self}: interval widths are positive numbers: interval:5,10,20")
         for narrow, wide in pairwise(widths):
             if wide <= narrow or not _is_multiple(wide, narrow):

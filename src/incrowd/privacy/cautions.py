@@ -105,7 +105,8 @@ def pairs_under_a_veil(columns: Sequence[str]) -> str:
     names, weights = ", ".join(map(repr, columns)), " ".join(f"--weight {c}=3" for c in columns)
     return (
         f"columns with two values ({names}): a pair that hides one because its rows differ singles "
-        f"both out. With {weights} mostly coins hide them, for few stars more"
+        f"both out. With {weights} the method hides such cells less often itself, so that most of "
+        "the hidden ones are the choice of coins, which tells nothing; it costs few stars more"
     )
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from incrowd.errors import MissingExtraError, OutOfScopeError
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
+from incrowd.veil.cuts import Narrowed, narrowed
 from incrowd.veil.exchange import placed
 
 Ints = NDArray[np.int64]
@@ -145,15 +146,15 @@ def stated(program: Program) -> Stated:
 
 
 class Asked:
-    """A program as CP-SAT is asked it."""
+    """A program as CP-SAT is asked it: for ways that weigh as much as a known one, or more."""
 
-    def __init__(self, program: Program, cp_model: Any) -> None:
+    def __init__(self, program: Program, left: Narrowed, cp_model: Any) -> None:
         self.program = program
         self.model = cp_model.CpModel()
         self.cp_model = cp_model
-        asked = stated(program)
-        names = [self.model.new_int_var(0, most, "") for most in asked.most]
-        for factors, least in asked.rows:
+        asked, ends = stated(program), zip(left.low, left.high, strict=True)
+        names = [self.model.new_int_var(low, high, "") for low, high in ends]
+        for factors, least in asked.rows + left.cuts:
             self.model.add(sum(factor * names[j] for j, factor in factors.items()) >= least)
         self.opened = names[: len(program.costs)]
         self.total = sum(gain * name for gain, name in zip(asked.gains, names, strict=True) if gain)
@@ -246,8 +247,10 @@ def heaviest(program: Program, known: Collection[int], effort: float, stop: Stop
     """
     cp_model = cp_sat()
     found = proposed(program, stop) or [g in known for g in range(len(program.costs))]
+    whole = stated(program)
+    left = narrowed(whole.gains, whole.most, whole.rows, program.weight(found), stop)
     while True:
-        asked = Asked(program, cp_model)
+        asked = Asked(program, left, cp_model)
         asked.exclude(found)
         other, spent = asked.solved(effort, stop)
         if other is None:

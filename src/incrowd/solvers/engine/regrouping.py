@@ -154,14 +154,18 @@ def regroup(
 
 
 @inner_kernel
-def pair_cost(r: Any, s: Any, codes: Any, tables: Any) -> Any:
-    """Return what each of two rows pays in a class of both."""
-    total = np.int64(0)
+def nearer(r: Any, s: Any, t: Any, codes: Any, tables: Any) -> Any:
+    """Return how much more each would pay in a class of rows r and s than in one of r and t.
+
+    Near rows agree in most columns, which then tell nothing.
+    """
+    more = np.int64(0)
     for j in range(codes.shape[1]):
-        one, other = codes[r, j], codes[s, j]
-        if one != other:
-            total += span_cost(j, min(one, other), max(one, other), tables)
-    return total
+        one, a, b = codes[r, j], codes[s, j], codes[t, j]
+        if a != b:
+            more += span_cost(j, min(one, a), max(one, a), tables)
+            more -= span_cost(j, min(one, b), max(one, b), tables)
+    return more
 
 
 @inner_kernel
@@ -171,8 +175,7 @@ def line_up(n: Any, m: Any, pad: Any, tables: Any, rng: Any) -> None:
     t = m.row_of[pad.pool[below(rng, n)]]
     for z in range(n):
         copy = pad.pool[z]
-        row = m.row_of[copy]
-        key = pair_cost(row, s, m.codes, tables) - pair_cost(row, t, m.codes, tables)
+        key = nearer(m.row_of[copy], s, t, m.codes, tables)
         at = z
         while at > 0 and pad.pays[at - 1] > key:
             pad.pays[at] = pad.pays[at - 1]
