@@ -90,3 +90,21 @@ def test_what_is_kept_is_no_matter(form: str, rules: bool, codebook: bool, tmp_p
     for found in (out, release.data):
         answer = ic.verify(found, path, **ASKED, hierarchies=kinds)
         assert answer, answer.reasons
+
+
+@pytest.mark.parametrize("form", ["sav", "dta", "xpt"])
+def test_a_variable_as_wide_as_a_hidden_text(form: str, tmp_path: Path) -> None:
+    """Tests a text that was written over in the file: its length is still told."""
+    long = "carpenter and dean"
+    jobs = pl.DataFrame({"job": ["baker", "baker", long, "*"], "ill": list("abab")})
+    write = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport"}[form]
+    release, original = tmp_path / f"out.{form}", tmp_path / f"in.{form}"
+    getattr(files_of, write)(jobs, release)
+    getattr(files_of, write)(jobs.with_columns(job=pl.Series([*jobs["job"][:3], "x"])), original)
+    asked: dict[str, Any] = {"k": 2, "qi": "job", "sensitive": "ill"}
+    own = tmp_path / f"own.{form}"
+    ic.anonymize(original, **asked).write(own)
+    assert ic.verify(own, original, **asked)
+    pad = b"\0" if form == "dta" else b" "
+    release.write_bytes(release.read_bytes().replace(long.encode(), b"*".ljust(len(long), pad)))
+    assert "wider" in ic.verify(release, original, **asked).reasons[0]

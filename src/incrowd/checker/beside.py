@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from incrowd.checker import arrow, parquet
+from incrowd.checker import arrow, claims, parquet
 
 KNOWN = re.compile(r"ARROW:schema|pandas|org\.apache\.spark\.(version|timeZone|legacy\w+)")
 OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
@@ -33,6 +33,8 @@ def notes_of(data: bytes) -> str | None:
 
 def _notes(data: bytes) -> Iterator[str]:
     if data.startswith(b"PAR1"):
+        if (other := claims.between(data)) is not None:
+            yield other
         facts = parquet.footer(data)
         chunks = (column[3] for group in facts[4] for column in group[1])
         yield from (pair[1].decode(errors="replace") for c in chunks for pair in c.get(8, []))

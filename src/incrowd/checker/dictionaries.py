@@ -1,18 +1,18 @@
-"""Words of a Parquet or Arrow file that no cell shows.
+"""Words of a Parquet or Arrow file that no cell shows, and what else it says of cells.
 
 Mostly the categories that a frame of pandas had before its cells were hidden.  Readers show cells
 alone, of some files as texts that are none of categories, and whoever has the file has the words.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from incrowd.checker import arrow, parquet
+from incrowd.checker import arrow, claims, parquet
 from incrowd.checker.beside import BROKEN, schemas_of
 from incrowd.checker.lean import flat
 
@@ -41,24 +41,34 @@ class Words:
         runs = [(begin + rows, end + rows) for begin, end in self.rows]
         return replace(self, column=column, rows=runs)
 
+    def exceed(self, cells: pl.Series, _: bool) -> bool:
+        """Whether there are more than the cells show."""
+        return self.size > different(cells)
 
-def words_of(data: bytes, kinds: Sequence[Any]) -> list[Words]:
-    """Return the dictionaries of a file, but those of fixed categories (Enum).
+
+Said = Words | claims.Claims
+
+
+def words_of(data: bytes, kinds: Sequence[Any]) -> list[Said]:
+    """Return what a file says of cells, and its dictionaries, but those of fixed categories (Enum).
 
     Parameters
     ----------
     kinds: the columns' types.
     """
+    told: Mapping[int, Sequence[claims.Claims]] = {}
     try:
-        found = _of_parquet(data) if data.startswith(b"PAR1") else _of_arrow(data)
+        if data.startswith(b"PAR1"):
+            found, told = _of_parquet(data), claims.of_parquet(data)
+        else:
+            found = _of_arrow(data)
     except BROKEN:
         return []
     leaves = [(n, j, one) for n, kind in enumerate(kinds) for j, one in enumerate(inner(kind))]
     return [
-        replace(words, column=number, leaf=leaf)
+        replace(said, column=number, leaf=leaf)
         for at, (number, leaf, kind) in enumerate(leaves)
-        if not isinstance(kind, pl.Enum)
-        for words in found.get(at, ())
+        for said in (*(() if isinstance(kind, pl.Enum) else found.get(at, ())), *told.get(at, ()))
     ]
 
 
@@ -116,16 +126,17 @@ def _leaves(table: arrow.Table, children: int) -> Iterator[int | None]:
             yield None
 
 
-def idle(words: Iterable[Words], cells: Callable[[int, slice], pl.Series]) -> Iterator[int]:
-    """Yield the numbers of columns of which a dictionary has more words than its cells show.
+def idle(words: Iterable[Said], cells: Callable[[int, slice], pl.Series]) -> Iterator[int]:
+    """Yield the numbers of columns of which a file says more than the cells show that it is of.
 
     Parameters
     ----------
     cells: returns some rows of a column.
     """
     for one in words:
-        runs = [[*flat(cells(one.column, slice(*run)))][one.leaf] for run in one.rows]
-        if one.size > (different(pl.concat(runs)) if runs else 0):
+        runs = [cells(one.column, slice(*run)) for run in one.rows or [(0, 0)]]
+        plain = not runs[0].dtype.is_nested()
+        if one.exceed(pl.concat([[*flat(run)][one.leaf] for run in runs]), plain):
             yield one.column
 
 

@@ -1,10 +1,11 @@
-"""What a file of SPSS, Stata or SAS says beside its cells: labels, missing values, notes.
+"""What a file of SPSS, Stata or SAS says beside its cells: labels, missing values, notes, widths.
 
 A label of a value that no cell shows mostly means that somebody had it, and any label may name
 somebody.  So those of a release are the original's, of values that cells show; or of all values
 that the original labels (``--codebook``), of which none is chosen by what is hidden.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -17,6 +18,8 @@ from incrowd.tables.stat_column import GROUP, SUPPRESSED, Raw, StatColumn
 NOTES = "the file holds notes, or sets of variables, which no release keeps"
 LABELS = "the file labels values that no cell shows, or otherwise than the original does"
 MISSING = "the file declares values missing that no cell shows"
+WIDE = "the variable is wider than the texts that its cells show"
+USUAL = 9  # letters that programs show of shorter texts
 TITLE = "the label of {} is not the original's"
 Item = tuple[str | None, str]
 
@@ -41,6 +44,8 @@ def said_beside(released: StatTable, original: Source | None) -> Iterator[str]:
             yield f"column {name!r}: {LABELS}"
         if not missing_alike(column, before):
             yield f"column {name!r}: {MISSING}"
+        if not wide_alike(column, before):
+            yield f"column {name!r}: {WIDE}"
 
 
 def labelled_alike(column: StatColumn, before: StatColumn | None) -> bool:
@@ -67,6 +72,19 @@ def missing_alike(column: StatColumn, before: StatColumn | None) -> bool:
     own = {end for pair in column.missing for end in pair}
     whole = all(low != high or low in own or column.is_missing(low) for low, high in known)
     return all({*pair} <= ends | shown for pair in idle) and (whole or not single)
+
+
+def wide_alike(column: StatColumn, before: StatColumn | None) -> bool:
+    """Whether texts are as long as the variable, or all are there that the original has.
+
+    A program that hides cells may leave the variable as wide as the longest hidden one was.
+    """
+    shown = {*column.values} - {None}
+    if not column.text or (before is not None and {*before.values} - {None} <= shown):
+        return True
+    longest = max((len(str(value).encode()) for value in shown), default=0)
+    told = max([column.width or 0, *map(int, re.findall(r"\d+", column.format or ""))])
+    return (column.storage or 0) <= max(longest, 1) + 1 and told <= max(longest, USUAL)
 
 
 def _items(column: StatColumn, values: list[Raw]) -> Iterator[Item]:

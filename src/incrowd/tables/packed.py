@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.beside import BESIDE, notes_of
-from incrowd.checker.dictionaries import WORDS, Words, idle, words_of
+from incrowd.checker.dictionaries import WORDS, Said, idle, words_of
 from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.looks import Looks
@@ -114,7 +114,7 @@ class PackedTable:
     apart: columns of which some cells read alike, and are of several kinds in the file.
     looks: of a workbook, how its cells look; None for what has no looks.
     notes: of a Parquet or Arrow file, what it says beside the cells of its table, in words.
-    words: its dictionaries.
+    words: its dictionaries, and what it says of its cells.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PackedTable:
         apart: frozenset[str] = frozenset(),
         looks: Callable[[], Looks] | None = None,
         notes: Iterable[str] = (),
-        words: Iterable[Words] = (),
+        words: Iterable[Said] = (),
     ) -> None:
         self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
         self.apart, self.looks, self.notes, self.words = apart, looks, [*notes], [*words]

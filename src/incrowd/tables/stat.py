@@ -116,7 +116,7 @@ class StatTable:
                 column = replace(column, hides=True).compact()
                 if column.text:  # as wide as the longest text, which may be one that is left out
                     column = replace(column, format=None, width=None)
-            variables[name] = column
+            variables[name] = replace(column, storage=None)
         rows = self.rows if edit.order is None else len(edit.order)
         return replace(self, rows=rows, variables=variables, notes=False, _texts={})
 
@@ -230,6 +230,7 @@ def _variable(family: str, name: str, series: Any, meta: Any) -> StatColumn:
         format=form,
         measure=meta.variable_measure.get(name),
         width=meta.variable_display_width.get(name),
+        storage=meta.variable_storage_width.get(name),
     )
 
 

@@ -65,6 +65,7 @@ class StatColumn:
     text: whether it holds strings; epoch: set when its numbers are dates.
     title: the variable label; labels: value → its label; missing: the ranges (low, high) of
         declared missing values; format, measure, width: as the file has them, or None.
+    storage: bytes of its longest text, as a file that was read says, at most one more; or None.
     hides: whether some of its cells are not released: others stand there, or their rows are gone.
     """
 
@@ -79,6 +80,7 @@ class StatColumn:
     format: str | None = None
     measure: str | None = None
     width: int | None = None
+    storage: int | None = None
     hides: bool = False
 
     def is_missing(self, raw: Raw) -> bool:

@@ -1,0 +1,152 @@
+"""What a Parquet file says of its cells: least and greatest ones, how many are missing or differ.
+
+Readers show none of it, and a program that hides cells may leave it as it was.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from incrowd.checker import parquet
+
+VALUES, CHARACTERS = (1, 2, 5, 6), (pl.String, pl.Categorical, pl.Enum)
+BROKEN = (IndexError, KeyError, TypeError, ValueError)
+STEPS = (1, 1_000, 1_000_000)  # polars may count time in smaller steps than a file does
+ZEROS = (0.0, -0.0)
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is said of some cells of a column.
+
+    Attributes
+    ----------
+    values: least and greatest ones, in the bytes of the file.
+    missing, different: how many there are, where that is said.
+    rows: begin and end of the rows, from 0; one run.
+    column, leaf: numbers of the column, and of the column within it (0 where there is none).
+    """
+
+    values: frozenset[bytes]
+    missing: int | None
+    different: int | None
+    rows: list[tuple[int, int]]
+    column: int = 0
+    leaf: int = 0
+
+    def moved(self, column: int, rows: int) -> "Claims":
+        """Return it as that of another column, with so many rows of other files before it."""
+        runs = [(begin + rows, end + rows) for begin, end in self.rows]
+        return replace(self, column=column, rows=runs)
+
+    def exceed(self, cells: pl.Series, flat: bool) -> bool:
+        """Whether the cells show less; ``flat``: they are not those within lists or structs."""
+        if flat and self.missing not in (None, cells.null_count()):
+            return True
+        shown = cells.drop_nulls().unique()
+        if flat and self.different not in (None, len(shown)):
+            return True
+        if not self.values:
+            return False
+        if shown.dtype.base_type() in CHARACTERS or shown.dtype == pl.Binary:
+            texts = shown if shown.dtype == pl.Binary else shown.cast(pl.String).cast(pl.Binary)
+            held = sorted(texts.to_list())
+            return not all(begun(value, held) for value in self.values)
+        forms = set(written(shown))
+        return not {value.rstrip(b"\0") for value in self.values} <= forms
+
+
+def begun(value: bytes, held: list[bytes]) -> bool:
+    """Whether some text begins so; or so but for a last character or byte that is one less.
+
+    Long texts are cut, the greatest one to what is greater.  ``held``: sorted.
+    """
+    ways = [value]
+    try:
+        text = value.decode()
+        ways += [(text[:-1] + chr(ord(text[-1]) - 1)).encode()] if text[-1:] > "\0" else []
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        pass
+    ways += [value[:-1] + bytes([value[-1] - 1])] if value[-1:] > b"\0" else []
+    places = ((way, bisect_left(held, way)) for way in ways)
+    return any(at < len(held) and held[at].startswith(way) for way, at in places)
+
+
+def written(cells: pl.Series) -> Iterator[bytes]:
+    """Yield how cells may stand in a file, without the zeros at the end."""
+    kind = cells.dtype
+    if kind.is_float():
+        width = {pl.Float64: 8, pl.Float32: 4}.get(kind.base_type(), 2)  # type: ignore[call-overload]
+        zero = pl.Series(ZEROS, dtype=kind)
+        both = pl.concat([cells.alias(""), zero]) if (cells == 0).any() else cells
+        data = both.rechunk().to_numpy().tobytes()
+        yield from (data[at : at + width].rstrip(b"\0") for at in range(0, len(data), width))
+        return
+    steps = STEPS if kind.is_temporal() else STEPS[:1]
+    for number in map(int, cells.to_physical().to_list()):
+        for step in steps:
+            count = number // step
+            for width in (4, 8):
+                yield (count % (1 << 8 * width)).to_bytes(width, "little").rstrip(b"\0")
+            if kind.is_decimal() or kind == pl.Int128:
+                for width in range(1, 17):
+                    yield (count % (1 << 8 * width)).to_bytes(width, "big").rstrip(b"\0")
+
+
+def of_parquet(data: bytes) -> dict[int, list[Claims]]:
+    """Return by column of the file what it says of the cells of each of its groups of rows."""
+    found, row = defaultdict(list), 0
+    for group in parquet.footer(data)[4]:
+        end = row + group[3]
+        for number, column in enumerate(group[1]):
+            whole = column[3].get(12, {})
+            said = [whole, *(each for each in _of_pages(data, column[3]))]
+            values = {each[key] for each in said for key in VALUES if key in each}
+            values |= set(_of_index(data, column))
+            counts = whole.get(3), whole.get(4)
+            found[number].append(Claims(frozenset(values), *counts, [(row, end)]))
+        row = end
+    return found
+
+
+def _of_pages(data: bytes, chunk: Any) -> Iterator[Any]:
+    for kind, _, head, _ in parquet.pages(data, chunk):
+        if kind in (parquet.DATA, parquet.DATA_2):
+            yield head.get(5 if kind == parquet.DATA else 8, {})
+
+
+def _of_index(data: bytes, column: Any) -> Iterator[bytes]:
+    """Yield what the index of a column's pages says; of pages without values it is empty."""
+    if 6 in column:
+        index = parquet.Compact(data[column[6] : column[6] + column[7]]).struct()
+        for empty, *pair in zip(index[1], index[2], index[3], strict=True):
+            yield from pair if empty not in (1, True) else filter(None, pair)
+
+
+def between(data: bytes) -> str | None:
+    """Return what a file holds beside pages, their index and what it says of itself; or None."""
+    facts, held = parquet.footer(data), [(0, 4)]
+    held.append((len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data)))
+    for column in (column for group in facts[4] for column in group[1]):
+        chunk = column[3]
+        if 14 in chunk:
+            return "a filter that tells which values there were"
+        begin = chunk.get(11, chunk[9])
+        end = begin + chunk[7]
+        held += [(begin, end), (column.get(4, 0), column.get(4, 0) + column.get(5, 0))]
+        held += [(column.get(6, 0), column.get(6, 0) + column.get(7, 0))]
+        reader = parquet.Compact(data[end : end + parquet.HEADER])
+        with suppress(*BROKEN):  # some writers say behind a chunk what they say of it at the end
+            same = reader.struct() == chunk
+            held += [(end, end + reader.at)] if same else []
+    at = 0
+    for begin, end in sorted(held):
+        if any(data[at:begin]):
+            return "bytes that are of none of its pages"
+        at = max(at, end)
+    return None

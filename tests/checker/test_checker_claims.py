@@ -1,0 +1,134 @@
+"""Tests what a Parquet file says of cells that it does not show, with a proof and without."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from parquet_forger import BINARY, I64, Fields, with_footer
+
+import incrowd as ic
+from incrowd.checker.files import read_table
+from incrowd.checker.rejection import RejectedError
+
+SHOWN = pl.DataFrame({"age": [34, 34, 36, 36], "job": ["baker", "baker", "*", "*"]})
+ORIGINAL = SHOWN.with_columns(job=pl.Series(["baker", "baker", "cook", "dean"]))
+
+
+def written(table: pl.DataFrame, **how: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table.to_arrow(compat_level=pl.CompatLevel.oldest()), out, **how)
+    return out.getvalue()
+
+
+def chunk(facts: Fields, column: int) -> Any:
+    return facts[4][1][1][0][1][1][1][column]
+
+
+def said(column: int, number: int, value: tuple[int, Any]) -> Callable[[Fields], None]:
+    def change(facts: Fields) -> None:
+        chunk(facts, column)[3][1][12][1][number] = value
+
+    return change
+
+
+def filtered(facts: Fields) -> None:
+    chunk(facts, 1)[3][1][14] = (I64, 4)
+
+
+LIES = {
+    "a greatest text": said(1, 5, (BINARY, b"dean")),
+    "a least text": said(1, 2, (BINARY, b"a")),
+    "a greatest number": said(0, 5, (BINARY, (57).to_bytes(8, "little"))),
+    "missing cells": said(0, 3, (I64, 1)),
+    "different cells": said(0, 4, (I64, 3)),
+    "a filter": filtered,
+}
+
+
+def judged(data: bytes, folder: Path) -> list[str]:
+    """Return why a file is refused: by the checker, and without a proof."""
+    found = []
+    try:
+        read_table(data, {}, released=True)
+    except RejectedError as no:
+        found.append(str(no))
+    release, original = folder / "release.parquet", folder / "original.parquet"
+    release.write_bytes(data)
+    ORIGINAL.write_parquet(original)
+    asked: dict[str, Any] = {"k": 2, "qi": ["age", "job"]}
+    return found + list(ic.verify(release, original, **asked).reasons)
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_what_no_cell_shows(name: str, tmp_path: Path) -> None:
+    """Tests values, counts and filters that a program left as they were."""
+    plain = written(SHOWN)
+    assert judged(plain, tmp_path) == []
+    reasons = judged(with_footer(plain, LIES[name]), tmp_path)
+    assert len(reasons) == 2 and all("more" in reason for reason in reasons)
+    assert not any("dean" in reason for reason in reasons)
+
+
+def test_indexes_and_headers_of_pages(tmp_path: Path) -> None:
+    """Tests the least and greatest values of pages: a hidden one of as many letters as a star."""
+    for how in ({"write_page_index": True}, {"data_page_version": "2.0", "write_page_index": True}):
+        data = written(SHOWN, use_dictionary=False, compression="none", **how)
+        assert judged(data, tmp_path) == []
+        length = int.from_bytes(data[-8:-4], "little")
+        facts: list[Any] = []
+        with_footer(data, facts.append)
+        begin = chunk(facts[0], 1)[6][1]
+        index = data[begin : len(data) - 8 - length]
+        assert b"baker" in index
+        lie = data[:begin] + index.replace(b"baker", b"cooks") + data[len(data) - 8 - length :]
+        assert len(judged(lie, tmp_path)) == 2
+
+
+def test_bytes_of_no_page(tmp_path: Path) -> None:
+    """Tests bytes before the footer that nothing speaks of; zeros there say nothing."""
+    data = written(SHOWN)
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    assert len(judged(data[:end] + b"row 4: dean" + data[end:], tmp_path)) == 2
+    assert judged(data[:end] + bytes(16) + data[end:], tmp_path) == []
+
+
+KINDS: dict[str, pl.Series] = {
+    "long texts": pl.Series(["b" * 99, "zz" * 50, None, "ü" * 70, "\U0010ffff" * 30]),
+    "bytes": pl.Series([b"\xff\xff" * 40, b"\0a", b""]),
+    "zeros": pl.Series([0.0, 1.5, float("nan"), None]),
+    "small floats": pl.Series([0.0, -1.5, None], dtype=pl.Float32),
+    "wide": pl.Series([2**63, 2**64 - 1], dtype=pl.UInt64),
+    "narrow": pl.Series([-3, 3, None], dtype=pl.Int8),
+    "truth": pl.Series([True, False, None]),
+    "times": pl.Series([-5_000_000, 7_000_000]).cast(pl.Datetime("us")),
+    "time of day": pl.Series([5_000_000_000, 0]).cast(pl.Time),
+    "decimals": pl.Series(["-9.99", "3.00"]).cast(pl.Decimal(9, 2)),
+    "categories": pl.Series(["b", "a"]).cast(pl.Categorical),
+    "lists": pl.Series([[1, 2], [], None, [3]]),
+    "structs": pl.Series([{"a": 1, "b": "x"}, {"a": 2, "b": None}]),
+    "nothing": pl.Series([None, None]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_true_ones_are_fine(kind: str) -> None:
+    """Tests what polars and pyarrow write, of a table, of groups of rows, and of none."""
+    for table in (pl.DataFrame({"x": KINDS[kind]}), pl.DataFrame({"x": KINDS[kind][:0]})):
+        files = []
+        for statistics in (True, "full"):
+            out = io.BytesIO()
+            table.write_parquet(out, statistics=statistics, row_group_size=2)  # type: ignore[arg-type]
+            files.append(out.getvalue())
+        for version in ("1.0", "2.0"):
+            how = {"data_page_version": version, "row_group_size": 2, "write_page_index": True}
+            try:
+                files.append(written(table, **how))
+            except pa.ArrowNotImplementedError:
+                continue
+        for data in files:
+            assert read_table(data, {}, released=True).height == table.height
