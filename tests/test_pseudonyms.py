@@ -156,7 +156,7 @@ def records_of(release: Any, column: str) -> dict[tuple[Any, ...], int]:
         ({"veil": 0.1}, "veil: not served with linked_rows"),
         ({"constant_alike": True}, "constant_alike is not served with linked_rows"),
         ({"linked_rows": 1}, "linked_rows must be true or false"),
-        ({"k": 3}, "as many rows as fewer than 3 people have"),
+        ({"k": 3}, "a number of rows that fewer than 3 people have"),
         ({"id": (), "keep": ["s", "pid"]}, "named both keep and person"),
     ],
 )
@@ -343,7 +343,9 @@ def test_what_is_refused(given_, message):
 
 def test_numbers_of_rows_that_show(folder: Path) -> None:
     """Tests that people with a number of rows of their own are counted, not shown."""
-    with pytest.raises(NoLawfulReleaseError, match="4 people have as many rows as fewer than 3"):
+    with pytest.raises(
+        NoLawfulReleaseError, match="4 people have a number of rows that fewer than 3"
+    ):
         ic.anonymize("in.csv", 3, person="pid", pseudonym="pid")
     asked = {"k": 2, "person": "pid", "pseudonym": "pid", "id": "s"}
     with pytest.raises(OutOfScopeError, match="pseudonym"):

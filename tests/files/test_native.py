@@ -119,12 +119,66 @@ def test_numbers_of_pyarrow_in_pandas_keep_nan_apart():
     assert list(map(str, back.to_pylist())) == ["nan", "nan", "None", "0.0", "0.0"]
 
 
+def test_halves_of_pyarrow_in_pandas_are_their_own_text():
+    """Tests numbers of half precision beside NaN and missing cells; they were texts of bits."""
+    cells = pa.array([1.5, float("nan"), None, 2.0]).cast(pa.float16())
+    frame = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(pa.chunked_array([cells]))})
+    column = from_native(frame).encode("a")
+    assert [column.values[code] for code in column.codes] == ["1.5", "nan", None, "2"]
+
+
 def test_zeros_of_a_dictionary_look_one_way():
     """Tests that words −0.0 and 0.0 of a dictionary do not tell rows apart."""
     cells = pa.array([-0.0, 0.0, 1.5, 1.5]).dictionary_encode()
     back = ic.anonymize(pa.table({"a": cells}), 2, qi=["a"]).data["a"]
     assert back.type == cells.type
     assert list(map(str, back.to_pylist())) == ["0.0", "0.0", "1.5", "1.5"]
+
+
+def _zeros(ordered: bool) -> pa.ChunkedArray:
+    """Two chunks of a dictionary with words -0.0 and 0.0 in one of them."""
+    kind = pa.dictionary(pa.int8(), pa.float64(), ordered)
+    parts = [[-0.0, 1.5, -0.0, 0.0], [1.5]]
+    return pa.chunked_array([pa.array(part).dictionary_encode().cast(kind) for part in parts])
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_zeros_of_a_dictionary_in_several_chunks(k: int):
+    """Tests that words −0.0 and 0.0 are one value, where polars makes categories of several."""
+    done = ic.anonymize(pa.table({"a": _zeros(False)}), k, qi=["a"])
+    assert done.cost == 0
+    assert list(map(str, done.data["a"].to_pylist())) == ["0.0", "1.5", "0.0", "0.0", "1.5"]
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_ordered_numbers_keep_the_order_of_their_words(order: str):
+    """Tests that an order that is meant stays; it was the order of the rows."""
+    words = pa.array([9.0, 1.5, -0.0, 0.0, 3.0])
+    codes = pa.array([1, 4, 3, 2, 0], pa.int8())
+    cells = pa.DictionaryArray.from_arrays(codes, words, ordered=True)
+    back = ic.anonymize(pa.table({"a": cells}), 1, qi=["a"], order=order, seed=1).data["a"]
+    assert back.type == cells.type
+    assert list(map(str, back.chunk(0).dictionary.to_pylist())) == ["9.0", "1.5", "0.0", "3.0"]
+
+
+def test_views_of_text_in_pandas_are_refused():
+    """Tests that a type that pandas can neither print nor pick rows of is named when it is read."""
+    cells = pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(["x"] * 2, pa.string_view())]))
+    frame = pd.DataFrame({"a": ["x", "x"], "b": pd.Series(cells)})
+    with pytest.raises(InputError, match=r"'b' is of type string_view\[pyarrow\]"):
+        ic.anonymize(frame, 2, qi=["a"], keep=["b"], order="shuffle")
+
+
+def test_words_that_are_null_in_several_chunks_are_refused():
+    """Tests a dictionary that pyarrow itself cannot bring together."""
+    part = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["x", None]))
+    other = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["y", None]))
+    cells = pa.chunked_array([part, other])
+    with pytest.raises(InputError, match="'a' is of type dictionary"):
+        ic.anonymize(pa.table({"a": cells}), 2, qi=["a"], order="shuffle")
+    held = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(cells)})
+    with pytest.raises(InputError, match="column 'a' holds values"):
+        ic.anonymize(held, 2, qi=["a"])
 
 
 def test_kept_decimals_of_negative_scale_are_shuffled():

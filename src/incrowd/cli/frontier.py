@@ -1,13 +1,12 @@
 """``incrowd frontier``: what each k costs, and what it costs at the least."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say, warn
-from incrowd.cli.places import require_apart, require_one_output
+from incrowd.cli.places import is_picture, require_apart, require_one_output
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
 from incrowd.policy import Policy
@@ -16,7 +15,6 @@ from incrowd.run.stop import Stop
 from incrowd.tables.atomic import require_place, whole
 from incrowd.text.units import shown, shown_gap
 
-PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".gif")
 MOST = 10_000  # values of k in one sweep
 
 
@@ -91,7 +89,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when an output cannot be made."""
 
-    if output is not None and Path(output).suffix.lower() in PICTURES:
+    if output is not None and is_picture(output):
         raise InputError(f"{output}: -o writes the points as CSV; --svg FILE.svg draws them")
     for name in (output, svg):
         if name is not None:
@@ -100,6 +98,8 @@ def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     if svg is not None:
         if svg == "-":
             raise InputError("--svg needs a file of its own")
+        if is_picture(svg) and not svg.lower().endswith(".svg"):
+            raise InputError(f"{svg}: --svg draws SVG; name the file with .svg")
         from incrowd.report.plots import require_matplotlib
 
         require_matplotlib()

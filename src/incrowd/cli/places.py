@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
@@ -23,6 +24,8 @@ READ = {
     "pseudonym": "--pseudonym",
     "patterns": "--patterns",
 }
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 def require_apart(
@@ -159,7 +162,17 @@ def require_proof_of(statement: str | None, proof: str | None) -> None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
 
 
+def is_picture(path: str) -> bool:
+    """Whether a file is named like a picture, which no table is."""
+    return not is_address(path) and Path(path).suffix.lower() in PICTURES
+
+
 def require_one_output(output: str | None, as_json: bool, what: str) -> None:
-    """Raise InputError where standard output is to hold two things: ``what``, and ``--json``."""
+    """Raise InputError where ``-o`` cannot take ``what``.
+
+    It is named like a picture, or standard output is to hold ``what`` and ``--json``.
+    """
+    if output is not None and is_picture(output):
+        raise InputError(f"{output}: -o writes the {what} as a table, not as a picture")
     if as_json and output == "-":
         raise InputError(f"-o - and --json both want standard output; write the {what} to a file")

@@ -190,7 +190,7 @@ def answer(facts: Mapping[str, Any]) -> str:
     which = "lawful release of these rows" if dropped else "lawful release"
     if "deleted_rows" in facts:
         gone, most, price = (facts[n] for n in ("deleted_rows", "most_deleted", "deletion_price"))
-        left_out = f" ({gone:,} of at most {most:,} more are deleted, at {price} each)"
+        left_out = f" ({gone:,} more deleted at {price} each; at most {most:,} may be)"
         which += " with deletions"
     if nobody := facts.get("rows_without_person"):
         left_out = f" ({nobody:,} more do not say whose they are, and are left out)"

@@ -35,7 +35,7 @@ def solve_records(table: Coded, k: int, method: str | Solver, context: Context) 
 
     Raises
     ------
-    NoLawfulReleaseError: some people have as many rows as fewer than k people have.
+    NoLawfulReleaseError: some people have a number of rows that fewer than k people have.
     """
     instance = table.instance
     classes = np.zeros(instance.rows, np.int64)
@@ -68,9 +68,10 @@ def by_number(table: Coded, k: int) -> Iterator[Ints]:
     if few.any():
         who = counted(int(people[few].sum()), "person has", "people have")
         raise NoLawfulReleaseError(
-            f"{who} as many rows as fewer than {k:,} people have, "
-            "which linked rows show: no release of all rows hides them. Do without linked rows "
-            "(--person without --pseudonym and --linked-rows), or publish as many rows of everybody"
+            f"{who} a number of rows that fewer than {k:,} people have, "
+            "and linked rows show that number: no release of all rows hides them. "
+            "Do without linked rows (--person without --pseudonym and --linked-rows), "
+            "or publish as many rows of everybody"
         )
     order = np.lexsort((*table.leaves.T[::-1], whose))
     start = np.concatenate([[0], np.cumsum(number)])[:-1]

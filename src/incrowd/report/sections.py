@@ -181,7 +181,7 @@ def done(view: View) -> Section:
         rows, price = view.deleted
         were = "was" if rows == 1 else "were"
         gone += f"{counted(rows, 'row')} {were} deleted, which costs {shown(price)} for each. "
-        others += " that may delete rows so"
+        others += " with such deletions"
         if rows and view.inside is not None:
             gone += "Figures before are those of the rows that stayed. "
     if view.status == "optimal":

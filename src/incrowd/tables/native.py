@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.tables import released
+from incrowd.tables import readable, released
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
 from incrowd.tables.scalars import as_texts, require_one_kind
 
-LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
 UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
 BEYOND = (OverflowError, ValueError, NotImplementedError)  # of times outside Python's calendar
 FEW = 2000  # rows that Python numbers faster than a join does: .02 ms for .6, on 12 rows
@@ -44,7 +43,7 @@ class NativeTable:
         series = self._frame.get_column(column)
         if series.implementation.is_pandas_like():
             return _encode_pandas(series.to_native(), column)
-        return encode_polars(_to_polars(series, column), column)
+        return encode_polars(readable.to_polars(series, column), column)
 
     def take(self, column: str, rows: slice) -> Any:
         """Return some rows of one column as a polars series.
@@ -58,7 +57,7 @@ class NativeTable:
 
         try:
             with passing(self._frame):
-                cells = self._frame.get_column(column).to_polars()[rows]
+                cells = readable.unpacked(self._frame.get_column(column)).to_polars()[rows]
         except (*UNTYPED, pl.exceptions.PolarsError):
             cells = None  # pyarrow's errors are such, too
         if cells is None or cells.dtype == pl.Object:
@@ -218,6 +217,9 @@ def _encode_pandas(series: Any, column: str) -> Column:
     """Number the values of a pandas series; NaN, None, NA and NaT are all missing."""
     if str(series.dtype) == "time64[ns][pyarrow]":  # as a Python object it lacks nanoseconds
         return encode_polars(nw.from_native(series, series_only=True).to_polars(), column)
+    if "halffloat" in str(series.dtype):  # pandas numbers their bits where there is NaN
+        wide = series.array.__arrow_array__().cast("float32")
+        series = type(series)(type(series.array)(wide))
     codes, _, texts = _numbered(series, column)
     return Column.of([*texts, None], np.where(codes < 0, len(texts), codes)).compact()
 
@@ -229,7 +231,7 @@ def _numbered(series: Any, column: str) -> tuple[NDArray[np.integer], list[Any],
         require_one_kind(series[series.notna()], column)
     try:
         codes, distinct = series.factorize()
-    except (TypeError, NotImplementedError):  # the latter of pyarrow, for lists and structs
+    except (TypeError, *BEYOND):  # of pyarrow: lists, dictionaries that pandas cannot number
         raise InputError(
             f"column {column!r} holds values that cannot be compared; make it text, or leave it out"
         ) from None
@@ -286,22 +288,6 @@ def untold(column: str) -> str:
     return f"column {column!r} holds times that Python cannot tell; make it text"
 
 
-def _to_polars(series: "nw.Series[Any]", column: str) -> Any:
-    """Return a series as one of polars.
-
-    Raises
-    ------
-    InputError: polars knows no such type, as times with a fixed offset (+02:00).
-    """
-    import polars as pl
-
-    try:
-        return series.to_polars()
-    except pl.exceptions.PolarsError:
-        kind = getattr(series.to_native(), "type", "another library")
-        raise _unreadable(column, kind) from None
-
-
 def from_native(data: Any) -> NativeTable:
     """Take any data frame that narwhals accepts.
 
@@ -323,7 +309,7 @@ def from_native(data: Any) -> NativeTable:
         raise InputError("the frame has a column name more than once; rename the columns") from None
     if frame.implementation.is_pandas_like():  # a later change in place must not reach us
         frame = nw.from_native(frame.to_native().copy(deep=False))
-    require_readable(frame)
+    readable.require_readable(frame)
     back: Callable[[Any], Any] = _same
     if isinstance(frame, nw.LazyFrame):
         frame, back = _collected(frame)
@@ -342,6 +328,9 @@ def as_polars(table: Table) -> Any:
     with passing(frame):
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         try:
+            if frame.implementation.is_pyarrow():
+                own = {c: readable.unpacked(cells) for c, cells in frame.to_dict().items()}
+                frame = _framed(own, frame.implementation)
             return frame.to_polars()
         except UNTYPED:
             if isinstance(table, NativeTable):
@@ -358,28 +347,6 @@ def passing(frame: Any) -> Iterator[None]:
     except ImportError:
         kind = f"a frame of {frame.implementation.name.lower()}"
         raise MissingExtraError("pyarrow", None, f"passing {kind} to polars") from None
-
-
-def require_readable(frame: Any) -> None:
-    """Raise InputError for columns of pyarrow and duckdb that polars does not take as they are."""
-    native = frame.to_native()
-    if frame.implementation.is_duckdb():
-        kinds = [(str(kind), kind.id in LOST) for kind in native.types]
-    elif frame.implementation.is_pyarrow():
-        from pyarrow import types
-
-        beyond = (types.is_decimal256, types.is_interval, types.is_run_end_encoded, types.is_union)
-        kinds = [(str(k), any(refused(k) for refused in beyond)) for k in native.schema.types]
-    else:
-        return
-    for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
-        if refused:
-            raise _unreadable(column, kind)
-
-
-def _unreadable(column: str, kind: object) -> InputError:
-    reason = f"column {column!r} is of type {kind}, which cannot be read"
-    return InputError(f"{reason}; make it text, or leave it out")
 
 
 def _same(native: Any) -> Any:

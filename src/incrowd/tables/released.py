@@ -109,18 +109,27 @@ def chosen_words(cells: Any, fewer: bool) -> Any:
     did, and would tell what its first row holds.
     """
     import pyarrow as pa
-    from pyarrow import compute
 
-    known: Any = compute  # its functions are made when it is imported
     there = set(cells.to_pylist())
-    every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
+    every = _words(cells).unique()
     named = every.to_pylist()
     places = range(len(named)) if cells.type.ordered else by_word(named)
     kept = [place for place in places if not fewer or named[place] in there]
     words = every.take(pa.array(kept, pa.int64()))
-    codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
-    index = codes.cast(cells.type.index_type)
-    packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
+    return _packed(cells.cast(cells.type.value_type), words, cells.type)
+
+
+def _packed(cells: Any, words: Any, kind: Any) -> Any:
+    """Return cells as a dictionary of this type of pyarrow, whose words are different."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known: Any = compute  # its functions are made when it is imported
+    wide = pa.float32() if cells.type == pa.float16() else cells.type  # it looks up no halves
+    codes = known.index_in(cells.cast(wide), words.cast(wide)).combine_chunks()
+    packed = pa.DictionaryArray.from_arrays(
+        codes.cast(kind.index_type), words, ordered=kind.ordered
+    )
     return pa.chunked_array([packed])
 
 
@@ -136,7 +145,7 @@ def one_form_of(series: "nw.Series[Any]") -> "nw.Series[Any]":
 def one_form_of_arrow(cells: Any) -> Any:
     """Return a chunked array of pyarrow in which 0.0 and NaN look one way each.
 
-    Those of a dictionary are words of their own otherwise.
+    Those of a dictionary are words of their own otherwise; its words keep their order.
     """
     import pyarrow as pa
 
@@ -145,10 +154,24 @@ def one_form_of_arrow(cells: Any) -> Any:
     plain = kind.value_type if named else kind
     if not pa.types.is_floating(plain):
         return cells
-    import polars as pl
+    own = _one_form_of_plain(cells.cast(plain))
+    return _packed(own, _one_form_of_plain(_words(cells)).unique(), kind) if named else own
 
-    own: Any = one_form(pl.Series(pl.from_arrow(cells.cast(plain)))).to_arrow().cast(plain)
-    return pa.chunked_array([own.dictionary_encode().cast(kind) if named else own])
+
+def _words(cells: Any) -> Any:
+    """Return a dictionary's words, of all chunks, as a chunked array; pyarrow unifies no nulls."""
+    import pyarrow as pa
+
+    words = [chunk.dictionary for chunk in cells.chunks]
+    return pa.chunked_array(words, cells.type.value_type).drop_null()
+
+
+def _one_form_of_plain(cells: Any) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    own: Any = one_form(pl.Series(pl.from_arrow(cells))).to_arrow()
+    return pa.chunked_array([own.cast(cells.type)])
 
 
 def one_form_of_pandas(cells: Any) -> Any:
