@@ -2,6 +2,8 @@
 
 import io
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -44,3 +46,36 @@ def test_release_holds_nothing_of_missing_cells():
     release = ic.anonymize(frame, 2, qi=["age"], keep=["wage"])
     assert BYTES in in_arrow(frame)
     assert BYTES not in in_arrow(release.data)
+
+
+def kept_as(kind: str) -> object:
+    """Return the column as a program holds it that hides cells by a mask."""
+    if kind == "pandas, numbers":
+        hidden = np.array([False, True, False, True])
+        return pd.Series(pd.arrays.IntegerArray(INTS.to_numpy().copy(), hidden))
+    array = {"struct": STRUCT, "list": LIST}.get(kind, PLAIN)
+    return pd.Series(pd.arrays.ArrowExtensionArray(array)) if "pandas" in kind else array
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize("kind", ["plain", "struct", "list", "pandas", "pandas, numbers"])
+def test_no_frame_holds_anything_of_missing_cells(kind: str, order: str):
+    columns = {"age": [34, 34, 36, 36], "^a$": kept_as(kind)}
+    frame = pd.DataFrame(columns) if "pandas" in kind else pa.table(columns)
+    released = ic.anonymize(frame, 2, qi=["age"], keep=["^a$"], order=order, seed=1).data
+    tables = [pa.table(x) if "pandas" in kind else x for x in (frame, released)]
+    before, after = (in_ipc(table) for table in tables)
+    assert BYTES in before
+    assert BYTES not in after
+    cells = released["^a$"]
+    assert cells.isna().sum() == 2 if "pandas" in kind else cells.null_count == 2
+    assert (
+        cells.dtype == frame["^a$"].dtype if "pandas" in kind else cells.type == columns["^a$"].type
+    )
+
+
+def in_ipc(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()

@@ -122,6 +122,8 @@ class NativeTable:
         if frame.implementation.is_polars():
             own = {c: released.fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
             frame = _framed_polars(own)
+        else:
+            frame = released.without_rests(frame)
         return NativeTable(frame, self._back)
 
 

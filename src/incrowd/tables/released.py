@@ -73,6 +73,64 @@ def fresh(series: Any) -> Any:
     return pl.read_ipc(file).to_series().alias(name)
 
 
+def without_rests(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Return a frame of pandas or pyarrow in whose memory nothing stands under missing cells."""
+    native = frame.to_native()
+    if frame.implementation.is_pyarrow():
+        for j, cells in enumerate(native.columns):
+            if cells.null_count or _is_nested(cells.type):
+                native = native.set_column(j, native.field(j), _arrow_without_rests(cells))
+        return nw.from_native(native, eager_only=True)
+    own = {name: native[name] for name in native.columns if _has_rests(native[name])}
+    if own:
+        native = native.copy(deep=False)
+    for name, cells in own.items():
+        native[name] = _pandas_without_rests(cells)
+    return nw.from_native(native, eager_only=True)
+
+
+def _is_nested(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_nested(kind)
+
+
+def _arrow_without_rests(cells: Any) -> Any:
+    """Return a chunked array of pyarrow; those of lists and structs go through a file of Parquet.
+
+    Which holds nothing of missing cells: what stands deeper than the first level has to go, too.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    there = cells.is_valid().to_numpy()
+    if not there.all():
+        cells = cells.take(pa.array(np.arange(len(there)), mask=~there))
+    if not _is_nested(cells.type):
+        return cells
+    file = io.BytesIO()
+    with suppress(pa.ArrowNotImplementedError, pa.ArrowInvalid):  # of a type that is no Parquet
+        parquet.write_table(pa.table({"value": cells}), file)
+        file.seek(0)
+        again = parquet.read_table(file).column(0)
+        cells = again if again.type == cells.type else cells
+    return cells
+
+
+def _has_rests(cells: Any) -> bool:
+    """Whether a series of pandas may hold values under missing cells: numpy's types cannot."""
+    return hasattr(getattr(cells, "array", None), "__arrow_array__") and bool(cells.isna().any())
+
+
+def _pandas_without_rests(cells: Any) -> Any:
+    array, missing = cells.array, cells.isna().to_numpy()
+    if hasattr(cells.dtype, "pyarrow_dtype"):  # NaN is no missing cell there
+        new = type(array)(_arrow_without_rests(array.__arrow_array__()))
+    else:
+        new = array.take(np.where(missing, -1, np.arange(len(missing))), allow_fill=True)
+    return type(cells)(new, index=cells.index, name=cells.name)
+
+
 def used(series: "nw.Series[Any]") -> "nw.Series[Any]":
     """Return a polars series whose type names the categories that occur."""
     cells = series.to_native()
