@@ -79,3 +79,14 @@ def in_ipc(table: pa.Table) -> bytes:
     with pa.ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
     return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.large_binary()])
+def test_a_slice_shares_no_memory_with_other_rows(kind: pa.DataType):
+    texts = [f"a text longer than a view holds, {i}" for i in range(6)]
+    cells = pa.array(texts).cast(kind).slice(1, 4)
+    frame = pa.table({"age": [34, 34, 36, 36], "text": cells})
+    made = ic.anonymize(frame, 2, qi=["age"], keep=["text"]).data["text"]
+    held = b"".join(b.to_pybytes() for c in made.chunks for b in c.buffers() if b is not None)
+    assert texts[1].encode() in held
+    assert texts[0].encode() not in held

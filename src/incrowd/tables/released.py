@@ -74,11 +74,11 @@ def fresh(series: Any) -> Any:
 
 
 def without_rests(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """Return a frame of pandas or pyarrow in whose memory nothing stands under missing cells."""
+    """Return a frame of pandas or pyarrow that holds its own cells, and nothing under missing ones."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         for j, cells in enumerate(native.columns):
-            if cells.null_count or _is_nested(cells.type):
+            if cells.null_count or _is_nested(cells.type) or _shares(cells):
                 native = native.set_column(j, native.field(j), _arrow_without_rests(cells))
         return nw.from_native(native, eager_only=True)
     own = {name: native[name] for name in native.columns if _has_rests(native[name])}
@@ -95,6 +95,18 @@ def _is_nested(kind: Any) -> bool:
     return pa.types.is_nested(kind)
 
 
+def _shares(cells: Any) -> bool:
+    """Whether a chunked array may share memory that holds other cells, such as those of a slice."""
+    return bool(_without_views(cells.type)) or cells.get_total_buffer_size() > cells.nbytes
+
+
+def _without_views(kind: Any) -> Any:
+    """Return the type of pyarrow whose texts stand one behind another, for views; else None."""
+    import pyarrow as pa
+
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind)
+
+
 def _arrow_without_rests(cells: Any) -> Any:
     """Return a chunked array of pyarrow; those of lists and structs go through a file of Parquet.
 
@@ -103,9 +115,10 @@ def _arrow_without_rests(cells: Any) -> Any:
     import pyarrow as pa
     from pyarrow import parquet
 
+    if plain := _without_views(cells.type):
+        return _arrow_without_rests(cells.cast(plain)).cast(cells.type)
     there = cells.is_valid().to_numpy()
-    if not there.all():
-        cells = cells.take(pa.array(np.arange(len(there)), mask=~there))
+    cells = cells.take(pa.array(np.arange(len(there)), mask=~there))
     if not _is_nested(cells.type):
         return cells
     file = io.BytesIO()
@@ -263,6 +276,6 @@ def picked(frame: "nw.DataFrame[Any]", rows: NDArray[np.int64]) -> "nw.DataFrame
     import pyarrow as pa
 
     table = frame.to_native()
-    whole = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    plain = pa.schema([(each.name, whole.get(each.type, each.type)) for each in table.schema])
+    kinds = ((each.name, each.type) for each in table.schema)
+    plain = pa.schema([(name, _without_views(kind) or kind) for name, kind in kinds])
     return nw.from_native(table.cast(plain).take(pa.array(rows)).cast(table.schema))
