@@ -74,7 +74,7 @@ def fresh(series: Any) -> Any:
 
 
 def without_rests(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """Return a frame of pandas or pyarrow that holds its own cells, and nothing under missing ones."""
+    """Return a frame of pandas or pyarrow with its own cells, and nothing under missing ones."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         for j, cells in enumerate(native.columns):
