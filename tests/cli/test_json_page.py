@@ -245,3 +245,12 @@ def test_every_command_is_on_the_page() -> None:
     for name in cli.list_commands(None):  # type: ignore[arg-type]
         assert re.search(rf"`{name}\b", codes), name
     assert incrowd.errors.StoppedError.exit_code == 3
+
+
+def test_summary_without_a_bound(tmp_path: Path) -> None:
+    table, out = tmp_path / "a.csv", tmp_path / "b.csv"
+    table.write_text("a,b\n1,1\n1,2\n2,3\n2,4\n")
+    asked = ["anonymize", str(table), "-o", str(out), "-k", "2", "--method", "mondrian"]
+    run = CliRunner().invoke(cli, asked)
+    assert "none was found, so a better release may exist" in run.stderr
+    assert "costs less" not in run.stderr

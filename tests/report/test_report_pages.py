@@ -310,3 +310,9 @@ def test_what_was_asked_is_said_as_it_is(tmp_path, case):
     text = (tmp_path / "r.html").read_text("utf-8")
     assert said in html.unescape(text)
     assert "costs its level divided" not in text
+
+
+def test_no_bound_is_not_called_one():
+    page = "".join(Reader(external_report(release_of(method="mondrian"))).text)
+    assert "No bound was found" in page
+    assert "costs less than 0" not in page

@@ -119,6 +119,8 @@ def _bound_in_words(release: "Release") -> str:
     lawful += " with deletions" if release.deleted is not None else ""
     if release.status == "optimal":
         return f"{shown(release.cost)}: no {lawful} costs less than this one"
+    if release.lower_bound == 0:
+        return "none was found, so a better release may exist"
     bound = shown(release.lower_bound)
     return f"{bound}: no {lawful} costs less; the gap is {shown_gap(release.gap)}"
 

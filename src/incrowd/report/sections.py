@@ -186,6 +186,8 @@ def done(view: View) -> Section:
             gone += "Figures before are those of the rows that stayed. "
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."
+    elif view.lower_bound == 0:
+        proof = f"No bound was found: whether a {others} costs less is not known."
     else:
         proof = (
             f"No {others} costs less than {shown(view.lower_bound)}: "
