@@ -42,7 +42,7 @@ def without_dropped(
     dropped = before.height - len(origin)
     require(type(most) is int and type(stated) is int, "how many rows are left out is not a number")
     require(dropped >= 0, f"the release has {-dropped} more rows than the original")
-    told = f"the proof says {stated} and allows {most}"
+    told = f"the proof says {stated} of at most {most}"
     require(dropped == stated <= most, f"rows left out: {dropped}; {told}")
     if dropped <= 0:
         require_permutation(origin, before.height)
