@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import polars as pl
 
@@ -20,36 +20,50 @@ STEPS = (1, 1_000, 1_000_000)  # polars may count time in smaller steps than a f
 ZEROS = (0.0, -0.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a file says of some cells of a column.
+
+    Attributes
+    ----------
+    rows: whose cells they are: begin and end of each run, from 0.
+    column, leaf: numbers of the column, and of the column within it (0 where there is none).
+    """
+
+    rows: list[tuple[int, int]] = field(default_factory=list)
+    column: int = 0
+    leaf: int = 0
+
+    def moved(self, column: int, rows: int) -> Self:
+        """Return it as that of another column, with so many rows of other files before it."""
+        runs = [(begin + rows, end + rows) for begin, end in self.rows]
+        return replace(self, column=column, rows=runs)
+
+    def exceed(self, cells: pl.Series, plain: bool) -> bool:
+        """Whether the cells show less; ``plain``: they are not those within lists or structs."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Claims:
-    """What is said of some cells of a column.
+class Claims(Said):
+    """Least and greatest cells, and how many are missing or differ.
 
     Attributes
     ----------
     values: least and greatest ones, in the bytes of the file.
     missing, different: how many there are, where that is said.
-    rows: begin and end of the rows, from 0; one run.
-    column, leaf: numbers of the column, and of the column within it (0 where there is none).
     """
 
     values: frozenset[bytes]
     missing: int | None
     different: int | None
-    rows: list[tuple[int, int]]
-    column: int = 0
-    leaf: int = 0
 
-    def moved(self, column: int, rows: int) -> "Claims":
-        """Return it as that of another column, with so many rows of other files before it."""
-        runs = [(begin + rows, end + rows) for begin, end in self.rows]
-        return replace(self, column=column, rows=runs)
-
-    def exceed(self, cells: pl.Series, flat: bool) -> bool:
-        """Whether the cells show less; ``flat``: they are not those within lists or structs."""
-        if flat and self.missing not in (None, cells.null_count()):
+    def exceed(self, cells: pl.Series, plain: bool) -> bool:
+        """Whether the cells show less; ``plain``: they are not those within lists or structs."""
+        if plain and self.missing not in (None, cells.null_count()):
             return True
         shown = cells.drop_nulls().unique()
-        if flat and self.different not in (None, len(shown)):
+        if plain and self.different not in (None, len(shown)):
             return True
         if not self.values:
             return False
@@ -109,7 +123,7 @@ def of_parquet(data: bytes) -> dict[int, list[Claims]]:
             values = {each[key] for each in said for key in VALUES if key in each}
             values |= set(_of_index(data, column))
             counts = whole.get(3), whole.get(4)
-            found[number].append(Claims(frozenset(values), *counts, [(row, end)]))
+            found[number].append(Claims(frozenset(values), *counts, rows=[(row, end)]))
         row = end
     return found
 

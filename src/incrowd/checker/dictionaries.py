@@ -6,7 +6,7 @@ alone, of some files as texts that are none of categories, and whoever has the f
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,35 +21,17 @@ DICTIONARY, CHILDREN = 4, 5  # what a field of Arrow has
 
 
 @dataclass(frozen=True)
-class Words:
-    """A dictionary of a column.
-
-    Attributes
-    ----------
-    column, leaf: numbers of the column, and of the column within it (0 where there is none).
-    size: how many words it has.
-    rows: the rows whose cells it is of: begin and end of each run, from 0.
-    """
+class Words(claims.Said):
+    """A dictionary of a column; ``size``: how many words it has."""
 
     size: int
-    rows: list[tuple[int, int]] = field(default_factory=list)
-    column: int = 0
-    leaf: int = 0
 
-    def moved(self, column: int, rows: int) -> "Words":
-        """Return it as that of another column, with so many rows of other files before it."""
-        runs = [(begin + rows, end + rows) for begin, end in self.rows]
-        return replace(self, column=column, rows=runs)
-
-    def exceed(self, cells: pl.Series, _: bool) -> bool:
+    def exceed(self, cells: pl.Series, plain: bool) -> bool:
         """Whether there are more than the cells show."""
         return self.size > different(cells)
 
 
-Said = Words | claims.Claims
-
-
-def words_of(data: bytes, kinds: Sequence[Any]) -> list[Said]:
+def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
     """Return what a file says of cells, and its dictionaries, but those of fixed categories (Enum).
 
     Parameters
@@ -110,7 +92,7 @@ def _of_arrow(data: bytes) -> dict[int, list[Words]]:
     for at, number in enumerate(fields):
         held = starts[number] if number is not None else []
         ends = [first for _, first in held[1:]] + [row]
-        found[at] = [Words(n, [(a, b)]) for (n, a), b in zip(held, ends, strict=False)]
+        found[at] = [Words(n, rows=[(a, b)]) for (n, a), b in zip(held, ends, strict=False)]
     return found
 
 
@@ -126,7 +108,7 @@ def _leaves(table: arrow.Table, children: int) -> Iterator[int | None]:
             yield None
 
 
-def idle(words: Iterable[Said], cells: Callable[[int, slice], pl.Series]) -> Iterator[int]:
+def idle(words: Iterable[claims.Said], cells: Callable[[int, slice], pl.Series]) -> Iterator[int]:
     """Yield the numbers of columns of which a file says more than the cells show that it is of.
 
     Parameters

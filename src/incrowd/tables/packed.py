@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.beside import BESIDE, notes_of
-from incrowd.checker.dictionaries import WORDS, Said, idle, words_of
+from incrowd.checker.claims import Said
+from incrowd.checker.dictionaries import WORDS, idle, words_of
 from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.looks import Looks
