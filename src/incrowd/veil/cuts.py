@@ -46,6 +46,13 @@ class Narrowed(NamedTuple):
     cuts: list[Row]
 
 
+def matrix_of(rows: list[Row], columns: int) -> Any:
+    """Return the factors of rows as a sparse matrix of int64."""
+    entries = [(i, j, factor) for i, (row, _) in enumerate(rows) for j, factor in row.items()]
+    i, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
+    return scipy.sparse.csr_matrix((factor, (i, j)), (len(rows), columns))
+
+
 class Cutting:
     """A program with its cuts, and the linear program that HiGHS keeps of it.
 
@@ -57,10 +64,7 @@ class Cutting:
     """
 
     def __init__(self, gains: list[int], high: list[int], rows: list[Row], enough: int) -> None:
-        entries = [(i, j, -f) for i, (row, _) in enumerate(rows) for j, f in row.items()]
-        i, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
-        shape = len(rows), len(gains)
-        self.rows = scipy.sparse.csr_matrix((factor, (i, j)), shape)
+        self.rows = -matrix_of(rows, len(gains))
         self.most = np.array([-least for _, least in rows], np.int64)
         self.first, self.enough = len(rows), enough
         self.gains = np.array(gains, np.int64)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from incrowd.errors import MissingExtraError, OutOfScopeError
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
-from incrowd.veil.cuts import Narrowed, narrowed
+from incrowd.veil.cuts import Narrowed, matrix_of, narrowed
 from incrowd.veil.exchange import placed
 
 Ints = NDArray[np.int64]
@@ -148,11 +148,11 @@ def stated(program: Program) -> Stated:
 class Asked:
     """A program as CP-SAT is asked it: for ways that weigh as much as a known one, or more."""
 
-    def __init__(self, program: Program, left: Narrowed, cp_model: Any) -> None:
+    def __init__(self, program: Program, asked: Stated, left: Narrowed, cp_model: Any) -> None:
         self.program = program
         self.model = cp_model.CpModel()
         self.cp_model = cp_model
-        asked, ends = stated(program), zip(left.low, left.high, strict=True)
+        ends = zip(left.low, left.high, strict=True)
         names = [self.model.new_int_var(low, high, "") for low, high in ends]
         for factors, least in asked.rows + left.cuts:
             self.model.add(sum(factor * names[j] for j, factor in factors.items()) >= least)
@@ -214,13 +214,10 @@ def cp_sat() -> Any:
         raise MissingExtraError("ortools", "veil", "the method exact-steps") from error
 
 
-def proposed(program: Program, stop: Stop) -> list[bool] | None:
+def proposed(program: Program, asked: Stated, stop: Stop) -> list[bool] | None:
     """Return a way that HiGHS, in floating point, finds the heaviest; None if it finds none."""
-    asked, groups = stated(program), len(program.costs)
-    entries = [(i, j, factor) for i, (row, _) in enumerate(asked.rows) for j, factor in row.items()]
-    i, j, factor = np.array(entries, np.int64).reshape(-1, 3).T
-    shape = len(asked.rows), len(asked.gains)
-    matrix = scipy.sparse.csc_matrix((factor.astype(float), (i, j)), shape)
+    groups = len(program.costs)
+    matrix = scipy.sparse.csc_matrix(matrix_of(asked.rows, len(asked.gains)).astype(float))
     gain = np.array(asked.gains, float)
     gain /= max(1.0, float(np.abs(gain).mean()))
     least = np.array([least for _, least in asked.rows], float)
@@ -246,11 +243,11 @@ def heaviest(program: Program, known: Collection[int], effort: float, stop: Stop
     OutOfScopeError: that is not proven, or two ways weigh as much.
     """
     cp_model = cp_sat()
-    found = proposed(program, stop) or [g in known for g in range(len(program.costs))]
     whole = stated(program)
+    found = proposed(program, whole, stop) or [g in known for g in range(len(program.costs))]
     left = narrowed(whole.gains, whole.most, whole.rows, program.weight(found), stop)
     while True:
-        asked = Asked(program, left, cp_model)
+        asked = Asked(program, whole, left, cp_model)
         asked.exclude(found)
         other, spent = asked.solved(effort, stop)
         if other is None:
