@@ -67,6 +67,21 @@ def test_fewest_of_one_attribute(values: list[int], model: Model) -> None:
             fewest_dropped(model, table, best - 1, np.zeros(len(values)))
 
 
+def test_rare_values_of_another_attribute_stay() -> None:
+    """Tests that a row whose other value alone keeps the table lawful is not the one dropped."""
+    table = Group(np.array([[0, 1], [0, 0], [1, 0], [1, 0], [0, 0]], np.int32), (2, 2))
+    model = FrequencyDiversity(2, 0) & DistinctDiversity(2, 1)
+    assert fewest_dropped(model, table, 1, np.arange(5.0)[::-1]).tolist() == [1]
+
+
+def test_several_attributes_claim_nothing() -> None:
+    """Tests that no release is said not to exist where rows were chosen one by one."""
+    table = Group(np.array([[0, 1], [0, 0], [0, 0]], np.int32), (2, 2))
+    model = FrequencyDiversity(2, 0) & DistinctDiversity(2, 1)
+    with pytest.raises(NoLawfulReleaseError, match="no release was found that obeys"):
+        fewest_dropped(model, table, 1, np.zeros(3))
+
+
 FRAME = pl.DataFrame(
     {
         "a": ["x", "y"] * 5 + ["z"],

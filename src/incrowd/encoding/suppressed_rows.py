@@ -9,7 +9,9 @@ Fewest for one attribute.  Diversity by distinct values, frequency, entropy or r
 to meet the more even they are: if one histogram majorizes another of the same sum, and obeys,
 so does the other.  Of all ways to drop d rows, taking each from the value that is then the most
 frequent leaves the histogram that all others majorize.  So the first d at which it obeys is the
-fewest.  With several attributes to mend, the rows are chosen greedily, and may not be the fewest.
+fewest.  With several attributes the rows are chosen greedily, and may not be the fewest: of rows
+that serve alike those go whose values are frequent in all attributes, for a rare one may be what
+keeps another attribute lawful.
 """
 
 from collections.abc import Sequence
@@ -78,11 +80,19 @@ def fewest_dropped(
             advice = "let more rows be dropped (--suppress-rows), or ask for less"
             break
         load[~kept] = -1
-        kept[order[np.argmax(load[order])]] = False
+        serve = order[load[order] == load.max()]
+        kept[serve[np.argmax(frequency(rest, table.values[serve]))]] = False
+    none = "obeys" if len(table.sizes) <= 1 else "was found that obeys"
     raise NoLawfulReleaseError(
-        f"no release obeys {model.in_words(names)}, even when {most} rows may be "
+        f"no release {none} {model.in_words(names)}, even when {most} rows may be "
         f"dropped: the table as one class breaks it; {advice}"
     )
+
+
+def frequency(rest: Group, values: NDArray[np.int32]) -> Ints:
+    """int64, shape (rows,): how often the values of rows stand in ``rest``, over all attributes."""
+    counts = (rest.histograms[a][values[:, a]] for a in range(len(rest.sizes)))
+    return np.sum([*counts], axis=0) if len(rest.sizes) else np.zeros(len(values), np.int64)
 
 
 def rarity(instance: Instance) -> NDArray[np.float64]:
