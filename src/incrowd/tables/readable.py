@@ -57,7 +57,10 @@ def require_readable(frame: Any) -> None:
             for cells in native.columns
         ]
     elif frame.implementation.is_pandas_like():
-        kinds = [(str(kind), _unknown(kind)) for kind in native.dtypes]
+        kinds = [
+            (str(kind), _unknown(kind) or _apart_in_pandas(native.iloc[:, place]))
+            for place, kind in enumerate(native.dtypes)
+        ]
     else:
         return
     for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
@@ -78,9 +81,26 @@ def _unknown(dtype: Any) -> bool:
         return True
 
 
+def _apart_in_pandas(series: Any) -> bool:
+    """Whether a series of pandas holds such dictionaries of pyarrow."""
+    return "dictionary" in str(series.dtype) and _apart(series.array.__arrow_array__())
+
+
 def _apart(cells: Any) -> bool:
-    """Whether a chunked array has dictionaries that pyarrow cannot make one: with null words."""
+    """Whether a chunked array has dictionaries that pyarrow cannot make one.
+
+    They have null words, or more words together than their codes can tell apart.
+    """
+    import pyarrow as pa
     from pyarrow import types
 
-    parts = cells.chunks if types.is_dictionary(cells.type) else []
-    return len(parts) > 1 and any(part.dictionary.null_count for part in parts)
+    kind = cells.type
+    if not types.is_dictionary(kind) or cells.num_chunks < 2:
+        return False
+    words = [part.dictionary for part in cells.chunks]
+    if any(each.null_count for each in words):
+        return True
+    bits = kind.index_type.bit_width - types.is_signed_integer(kind.index_type)
+    most = 2**bits - 1  # pyarrow leaves one code out
+    many = sum(map(len, words)) > most  # chunks of one dictionary are common: then it is counted
+    return many and len(pa.chunked_array(words, kind.value_type).unique()) > most
