@@ -207,6 +207,10 @@ def test_what_a_sheet_cannot_hold() -> None:
             there_and_back(pl.DataFrame({"a": [1, None], "b": [None, None]}), form)
     with pytest.raises(InputError, match="column 'a' has control characters"):
         there_and_back(pl.DataFrame({"a": ["x\x01"]}), "xlsx")
+    empty = pl.DataFrame({"a": ["x", "x"], "b": ["", None]})
+    with pytest.raises(InputError, match="column 'b' has empty texts"):
+        there_and_back(empty, "xlsx")
+    assert there_and_back(empty, "ods").equals(empty)
     frame = pl.DataFrame({"n": [2**60, 1], "d": [date(1850, 1, 1), date(1990, 1, 1)]})
     back = there_and_back(frame, "xlsx")
     assert back["n"].to_list() == [str(2**60), "1"]

@@ -295,7 +295,7 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
     Raises
     ------
     InputError: more rows than a sheet has, a row without any cell, or a text with control
-        characters, which none holds.
+        characters, which none holds; an empty text in an Excel file.
     """
     if frame.height > MOST_ROWS:
         raise InputError(f"a sheet holds {MOST_ROWS:,} rows; write .csv or .parquet")
@@ -307,8 +307,15 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
             if frame[name].dtype in (pl.Enum, pl.Categorical)
             else frame[name]
         )
-        if texts.dtype == pl.String and texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
+        if texts.dtype != pl.String:
+            continue
+        if texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
             raise InputError(f"column {name!r} has control characters, which no workbook holds")
+        if form == "xlsx" and (texts == "").any():
+            raise InputError(
+                f"column {name!r} has empty texts, which an Excel file does not tell from missing "
+                "cells; write .ods, .csv or .parquet"
+            )
     packed = io.BytesIO()  # an archive that a full disk cut off would complain again when it goes
     (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
     file.write(packed.getbuffer())
