@@ -17,8 +17,6 @@ from incrowd.tables import adbc
 
 SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
-IN_FILES = ("sqlite", "duckdb")
-"""Kinds of databases that are a file each."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,8 @@ class Place:
                 "the address of a database holds a password, which others can see; leave it out, "
                 f"and give it in the variable {PASSWORD}, in PGPASSWORD or in the driver's own file"
             )
-        url = url.set(drivername=url.drivername.lower())
+        name = url.drivername.lower()  # many services write postgres://
+        url = url.set(drivername="postgresql" if name == "postgres" else name)
         host = url.host or ""
         shown = f"{url.get_backend_name()}://{host}/{url.database or ''}"
         secret = os.environ.get(PASSWORD)
@@ -90,14 +89,14 @@ class Place:
     def arrow(self, reading: bool = False) -> AbstractContextManager[adbc.Arrow]:
         """Give a connection by ADBC, see ``incrowd.tables.adbc.connected``."""
         address = self.url.set(drivername=self.kind).render_as_string(hide_password=False)
-        uri = self.url.database or ":memory:" if self.kind in IN_FILES else address
+        uri = self.url.database or ":memory:" if self.kind in adbc.IN_FILES else address
         return adbc.connected(self.kind, uri, self.shown, reading)
 
     @property
     def file(self) -> Path | None:
         """The file that holds the database, where it is one."""
         name = self.url.database
-        return Path(name) if self.kind in IN_FILES and name and name != ":memory:" else None
+        return Path(name) if self.kind in adbc.IN_FILES and name and name != ":memory:" else None
 
     @property
     def words(self) -> str:
@@ -115,7 +114,7 @@ class Place:
         name, schema = self.table, self.schema
         if self.kind != "postgresql":
             name, schema = (each and each.casefold() for each in (name, schema))
-        first = "main" if self.kind in IN_FILES else "public"
+        first = "main" if self.kind in adbc.IN_FILES else "public"
         return self.kind, server, base, schema or first, name
 
     @property
@@ -145,11 +144,14 @@ class Place:
             raise MissingExtraError(name, "sql", f"the database {self.shown}") from None
         if engine.dialect.name == "sqlite":
             _let_transactions_hold(engine)
+        inside = False
         try:
             with engine.connect() if reading else engine.begin() as connection:
+                inside = True
                 yield connection
         except (sql.exc.SQLAlchemyError, OverflowError) as error:  # the latter of SQLite's driver
-            raise InputError(f"{self.shown}: {_fault(error)}") from None
+            fault = _fault(error) if inside else adbc.unreached(self.kind, kind_of(error))
+            raise InputError(f"{self.shown}: {fault}") from None
         finally:
             engine.dispose()
 
@@ -172,13 +174,18 @@ def _fault(error: Any) -> str:
     """Say what kind of fault it was: drivers' messages quote rows, and addresses."""
     origin = getattr(error, "orig", None)
     code = getattr(origin, "sqlstate", None) or getattr(origin, "sqlite_errorname", None)
-    kind = type(origin or error).__name__
+    kind = kind_of(error)
     if kind == "DataError" and not code:  # psycopg's own, of what Python has no value for
         return (
             "the driver has no value for a cell, such as the date 'infinity' or one after the year "
             "9999; CAST its column to text in a query"
         )
     return f"the database refused ({kind}{f', {code}' if code else ''})"
+
+
+def kind_of(error: Any) -> str:
+    """Return what kind of exception the driver raised."""
+    return type(getattr(error, "orig", None) or error).__name__
 
 
 def alchemy() -> Any:
