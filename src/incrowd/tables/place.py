@@ -16,6 +16,8 @@ from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables import adbc
 
 SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
+WEB = ("http", "https", "ftp", "sftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs")
+"""What stands before :// in addresses of files elsewhere."""
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
 
 
@@ -43,6 +45,7 @@ class Place:
         ------
         InputError: it is none, or holds a password: others can see the arguments of a command.
         """
+        _require_database(address)
         try:
             url = alchemy().make_url(address)
         except (alchemy().exc.ArgumentError, ValueError):
@@ -70,6 +73,7 @@ class Place:
     @classmethod
     def of_table(cls, address: str) -> "Place":
         """Take the address of a table apart: its name stands behind the last ``/``."""
+        _require_database(address)
         whole, mark, options = address.partition("?")
         base, _, table = whole.rpartition("/")
         if not table or base.count("/") < 3:
@@ -181,6 +185,18 @@ def _fault(error: Any) -> str:
             "9999; CAST its column to text in a query"
         )
     return f"the database refused ({kind}{f', {code}' if code else ''})"
+
+
+def _require_database(address: str) -> None:
+    """Refuse addresses of files; the rest of one may hold a key, so it is not shown."""
+    kind = address.partition(":")[0].lower()
+    if kind in WEB:
+        raise InputError(
+            f"{kind}://… is the address of a file elsewhere, not of a database; fetch the file, or "
+            "send the release there, with another program, and give the name of a file here"
+        )
+    if kind == "file":
+        raise InputError("file:// is not read as an address; give the name of the file alone")
 
 
 def kind_of(error: Any) -> str:
