@@ -212,6 +212,9 @@ class StoppedError(IncrowdError):
     exit_code = 3
 
 
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
+
+
 def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
     """Return the error that an argument names a column which is not there; names may be no text."""
     unread = (
@@ -224,6 +227,18 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
     several = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
     if len(several) > 1 and {*several} <= {*known}:
         hint = f"; several names are a list in Python: {several}"
+    parted = [part for part in re.split(r"[;|\s]+", str(name)) if part]
+    if len(parted) > 1 and {*parted} <= {*known}:
+        hint = f"; write commas between names: {','.join(parted)}"
+    elif "did you mean" not in hint and any(map(NUMBER.fullmatch, map(str, known))):
+        hint = (
+            "; columns are called like numbers: if the table lacks its header, add a line of names"
+        )
+    elif len(known) == 1 and re.search(r"[^\w]", str(known[0])):
+        hint = (
+            "; the table has one column alone: if more stand in it, say what parts them "
+            "(--delimiter ';')"
+        )
     return InputError(f"{what}: no column is called {name!r}{unread}{hint}")
 
 
@@ -233,6 +248,12 @@ def no_quasi_identifier() -> InputError:
         "no column is a quasi-identifier; name those that others may know about a person "
         "with qi (--qi)"
     )
+
+
+def home_hint(path: object) -> str:
+    """Return what to do about a name that starts with ``~``, which a shell would have replaced."""
+    home = str(path).startswith("~")
+    return "; ~ is not read as your home folder here: write it in full" if home else ""
 
 
 NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps

@@ -146,7 +146,7 @@ ERRORS = [
     # arguments, exit code, part of the message, why
     (["in.csv", "-o", "o", "-k", "9"], 1, "k = 9 is larger than the table", "k too large"),
     (["in.csv", "-o", "o", "-k", "0"], 2, "k must be a whole number of at least 1", "k = 0"),
-    (["in.csv", "-o", "o", "-k", "x"], 2, "'x' is not a valid integer", "k no number"),
+    (["in.csv", "-o", "o", "-k", "x"], 2, "'x' is not a whole number", "k no number"),
     (["in.csv"], 2, "Missing option '-o'", "no output"),
     (["in.csv", "-o", "in.csv"], 2, "is the input itself", "output is input"),
     (["in.csv", "-o", "./in.csv"], 2, "is the input itself", "the same by a detour"),

@@ -169,7 +169,7 @@ def test_what_a_driver_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyError("hunter2")
 
     monkeypatch.setattr(adbc, "_driver", lambda kind, shown: Driver())
-    with pytest.raises(InputError, match=r"postgresql://h/d: the database refused \(KeyError\)"):
+    with pytest.raises(InputError, match=r"postgresql://h/d: no connection \(KeyError\): look"):
         read_database("postgresql+adbc://me@h/d?sslmode=require", table="t")
     assert given == ["postgresql://me:hunter2@h/d?sslmode=require"]
     assert "hunter2" not in repr(Place.of("postgresql+adbc://me@h/d"))

@@ -194,6 +194,29 @@ def as_parquet(frame: pl.DataFrame, path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("driver", ["", "+adbc"])
+def test_who_is_not_let_in_is_told_where_to_look(
+    postgres: str, driver: str, tmp_path: Path
+) -> None:
+    """Tests a database that is not there, a server that does not run, a folder without a file."""
+    kind, base = postgres.split(":", 1)
+    known, host = base.split("/postgres?")
+    for address in (f"{known}/nowhere?{host}", f"//me@localhost:1/db?{host}x"):
+        with pytest.raises(
+            InputError, match=r"no connection \(\w+\): look whether a server"
+        ) as told:
+            read_database(f"{kind}{driver}:{address}", table="t")
+        assert "tester" not in str(told.value)
+    with pytest.raises(InputError, match=r"no connection .*: look whether the file"):
+        write_database(visits(), f"sqlite{driver}:///{tmp_path}/no/t.db/t")
+
+
+def test_the_short_name_of_postgresql(postgres: str) -> None:
+    """Tests postgres://, which many services write."""
+    with pytest.raises(InputError, match=r"^postgresql://.*no table is called 't'"):
+        read_database(postgres.replace("postgresql:", "postgres:"), table="t")
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_a_number_that_is_too_large(kind: str, tmp_path: Path) -> None:
     """Tests that a number beyond the database's is refused in words, and nothing is written."""

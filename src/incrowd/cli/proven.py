@@ -186,14 +186,19 @@ def answer(facts: Mapping[str, Any]) -> str:
     most = facts["most"]
     share = f" ({facts['cost'] / most:.2%} of the most)" if most else ""
     dropped = facts["suppressed_rows"]
-    left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
+    left_out = (
+        f" ({counted(dropped, 'more is', 'more are')} left out, each counted as all stars)"
+        if dropped
+        else ""
+    )
     which = "lawful release of these rows" if dropped else "lawful release"
     if "deleted_rows" in facts:
         gone, most, price = (facts[n] for n in ("deleted_rows", "most_deleted", "deletion_price"))
         left_out = f" ({gone:,} more deleted at {price} each; at most {most:,} may be)"
         which += " with deletions"
     if nobody := facts.get("rows_without_person"):
-        left_out = f" ({nobody:,} more do not say whose they are, and are left out)"
+        whose = "more does not say whose it is, and is", "more do not say whose they are, and are"
+        left_out += f" ({counted(nobody, *whose)} left out)"
         which = "lawful release of these rows"
     return "\n".join(
         (

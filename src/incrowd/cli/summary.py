@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from incrowd.text.units import counted, shown, shown_gap
+from incrowd.text.grids import up
+from incrowd.text.units import counted, shown, shown_gap, shown_price
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -36,7 +37,7 @@ def summary(release: "Release") -> str:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     held = len(getattr(release, "held", ()))
     if held:
-        lines.append(("held", f"{held:,} new rows, until the next delivery"))
+        lines.append(("held", f"{counted(held, 'new row')}, until the next delivery"))
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
@@ -62,7 +63,7 @@ def _deleted(release: "Release") -> list[tuple[str, str]]:
     """How many rows were deleted, and at what price, where that was asked for."""
     if release.deleted is None:
         return []
-    rows, price = len(release.deleted.rows), shown(release.deleted.price)
+    rows, price = len(release.deleted.rows), shown_price(release.deleted.price)
     return [("deleted", f"{counted(rows, 'row')} at {price} each, as --delete-rows asks")]
 
 
@@ -79,9 +80,10 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     if release.people is None:
         return []
     left = release.rows_without_person
-    told = [("left out", f"{left:,} rows that do not say whose they are")] if left else []
-    counted = f"{release.people:,}, at least {release.fewest_people:,} in each class"
-    return [("people", counted), *told]
+    whose = "row that does not say whose it is", "rows that do not say whose they are"
+    told = [("left out", counted(left, *whose))] if left else []
+    people = f"{release.people:,}, at least {release.fewest_people:,} in each class"
+    return [("people", people), *told]
 
 
 def _veil(release: "Release") -> list[tuple[str, str]]:
@@ -90,9 +92,9 @@ def _veil(release: "Release") -> list[tuple[str, str]]:
         return []
     factors = release.veil.factors
     if len({*factors.values()}) == 1 and len(factors) == release.columns:
-        each = f"{float(next(iter(factors.values()))):g}"
+        each = up(next(iter(factors.values())))
     else:
-        each = ", ".join(f"{printable(name)} {float(x):g}" for name, x in factors.items())
+        each = ", ".join(f"{printable(name)} {up(x)}" for name, x in factors.items())
     return [
         ("veil", f"odds of a hidden cell's values change by a factor of at most {each}"),
         ("", f"{shown(release.veiled_bound or 0)}: the bound with the cells that coins hid"),

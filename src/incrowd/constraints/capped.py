@@ -30,6 +30,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
+from incrowd.text.units import counted
 
 ATTEMPTS = 14
 REFINEMENTS = 4  # attempts after the first one that meets all caps
@@ -251,8 +252,8 @@ class Search:
         if self.bound > self.table.instance.worst_cost:
             return NoLawfulReleaseError(f"no lawful release is within the caps (proven): {told}")
         return StoppedError(
-            f"no release within the caps was found in {self.attempts} attempts: {told}; allow "
-            "more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
+            f"no release within the caps was found in {counted(self.attempts, 'attempt')}: {told}; "
+            "allow more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
         )
 
 

@@ -17,6 +17,7 @@ from incrowd.problem.deletion import Deletion
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
 from incrowd.tables.fewer import FewerRows
+from incrowd.text.units import Number, in_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,9 @@ class Deleted:
         return self.deletion.price * len(self.rows)
 
     @property
-    def price(self) -> float:
+    def price(self) -> Number:
         """What each of them costs."""
-        return self.deletion.price / self.table.instance.scale
+        return in_units(self.deletion.price, self.table.instance.scale)
 
 
 def deletion_of(table: Coded, text: str) -> tuple[Coded, Deletion]:

@@ -58,7 +58,8 @@ class Level:
         if ladder.uneven:
             raise HierarchyError(
                 f"{ladder.subject}: leaves at unequal depth, so a level has no cost: "
-                f"{ladder.uneven}; make the lines equally long, or use the cost 'ncp'"
+                f"{ladder.uneven}; make the lines equally long (delete line 1 if it only names "
+                "columns), or use the cost 'ncp'"
             )
         return ladder.level.astype(np.int64), ladder.levels - 1
 

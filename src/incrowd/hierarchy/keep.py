@@ -23,7 +23,8 @@ class Keep:
         rising = all(a < b for a, b in pairwise((0, *self.counts)))
         if not self.counts or not rising:
             raise HierarchyError(
-                f"{self}: keep takes rising numbers of first characters, at least 1: keep:1,3"
+                f"{str(self)!r}: keep takes rising numbers of first characters, at least 1: "
+                "keep:1,3"
             )
 
     def __str__(self) -> str:

@@ -27,8 +27,8 @@ class Prefix:
         rising = all(a < b for a, b in pairwise(steps))
         if not self.counts or not rising:
             raise HierarchyError(
-                f"{self}: prefix takes rising numbers of characters to mask from the end, at "
-                "least 1: prefix:1,2"
+                f"{str(self)!r}: prefix takes rising numbers of characters to mask from the end, "
+                "at least 1: prefix:1,2"
             )
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.errors import HierarchyError, did_you_mean, home_hint
 from incrowd.hierarchy.averages import KINDS, Averages
 from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.date import Dates
@@ -128,5 +128,5 @@ def _unknown(text: str, rule: str, path: Path) -> str:
     if "did you mean" not in hint and path.parent.is_dir():
         hint = did_you_mean(path.name, (p.name for p in path.parent.iterdir() if p.is_file()))
     if "did you mean" not in hint:
-        hint = ""
+        hint = home_hint(text)
     return f"hierarchy {text!r} is neither a rule nor a file{hint} ({ALLOWED})"

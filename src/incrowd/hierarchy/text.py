@@ -150,6 +150,8 @@ def _decode(path: Path) -> str:
         raise HierarchyError(f"no hierarchy file {str(path)!r}{_neighbours(path)}") from None
     except OSError as error:
         raise HierarchyError(f"{path} cannot be read: {error.strerror or error}") from None
+    if raw.startswith(b"PK\x03\x04"):
+        raise HierarchyError(f"{path} is a workbook or a zip file; save its table as CSV (UTF-8)")
     if raw.startswith(JAVA):
         raise HierarchyError(
             f"{path} is a hierarchy *specification* of ARX, which only ARX can read; export the "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, home_hint
 from incrowd.policy.cap import caps_of
 from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
 from incrowd.policy.table import OPTIONS
@@ -24,7 +24,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
     try:
         given = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file{home_hint(path)}") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {_plain(str(error))}") from None
     except UnicodeDecodeError:

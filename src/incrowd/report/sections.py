@@ -12,7 +12,7 @@ from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.tables.base import Column
-from incrowd.text.units import counted, shown, shown_gap
+from incrowd.text.units import counted, shown, shown_gap, shown_price
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
 AT_MOST = (
@@ -145,7 +145,11 @@ def who_counts(view: View) -> str:
     """What is counted: rows, of which a person may have several, or people."""
     if view.people is None:
         return "Rows are counted: where a person has several, fewer people than rows are alike."
-    left = f" {view.ownerless:,} rows that do not say whose they are were left out."
+    one, several = (
+        "row that does not say whose it is was",
+        "rows that do not say whose they are were",
+    )
+    left = f" {counted(view.ownerless, one, several)} left out."
     return (
         "People are counted: the rows of every class belong to that many different people."
         f"{left if view.ownerless else ''} Sizes of classes below are in people"
@@ -180,7 +184,9 @@ def done(view: View) -> Section:
     if view.deleted is not None:
         rows, price = view.deleted
         were = "was" if rows == 1 else "were"
-        gone += f"{counted(rows, 'row')} {were} deleted, which costs {shown(price)} for each. "
+        gone += (
+            f"{counted(rows, 'row')} {were} deleted, which costs {shown_price(price)} for each. "
+        )
         others += " with such deletions"
         if rows and view.inside is not None:
             gone += "Figures before are those of the rows that stayed. "

@@ -18,6 +18,8 @@ ADBC = "adbc"
 """What stands behind the kind of database in an address, as SQLAlchemy names drivers."""
 SHIPPED = ("postgresql", "sqlite", "duckdb")
 """Kinds whose driver the extra ``sql`` brings."""
+IN_FILES = ("sqlite", "duckdb")
+"""Kinds of databases that are a file each."""
 WIPED = "PRAGMA secure_delete = ON"
 """Has SQLite write over what is dropped: its file would still hold a release that was replaced."""
 NOT_IN_SQLITE = (pl.Boolean, pl.Decimal, pl.Time, pl.Datetime, pl.Duration)
@@ -127,8 +129,10 @@ def connected(kind: str, uri: str, shown: str, reading: bool) -> Iterator[Arrow]
     MissingExtraError: the driver, or pyarrow, is not installed.
     """
     driver = _driver(kind, shown)
+    inside = False
     try:
         connection = driver.connect(uri)
+        inside = True
         try:
             yield Arrow(connection, kind, shown)
             if not reading:
@@ -138,7 +142,22 @@ def connected(kind: str, uri: str, shown: str, reading: bool) -> Iterator[Arrow]
     except driver.Error as error:
         code = getattr(error, "sqlstate", None)
         fault = f"{type(error).__name__}{f', {code}' if code else ''}"
-        raise InputError(f"{shown}: the database refused ({fault})") from None
+        told = f"the database refused ({fault})" if inside else unreached(kind, fault)
+        raise InputError(f"{shown}: {told}") from None
+
+
+def unreached(kind: str, fault: str) -> str:
+    """Say what to look at where there is no connection: the driver's own words name the user."""
+    if kind in IN_FILES:
+        return (
+            f"no connection ({fault}): look whether the file is such a database, its folder is "
+            "there, and no other program holds it"
+        )
+    return (
+        f"no connection ({fault}): look whether a server runs at this host and port, and has this "
+        "database, user and password; the password comes from INCROWD_DATABASE_PASSWORD or from "
+        "where the driver looks for it, such as ~/.pgpass"
+    )
 
 
 def _driver(kind: str, shown: str) -> Any:

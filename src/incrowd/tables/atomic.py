@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, home_hint
 
 try:
     import fcntl
@@ -142,7 +142,8 @@ def _beside(target: Path, name: str) -> IO[bytes]:
     except FileNotFoundError:
         if target.parent.is_dir():  # as /proc, which holds no files of one's own
             raise InputError(f"{name}: no file can be made in {str(target.parent)!r}") from None
-        raise InputError(f"{name}: the folder {str(target.parent)!r} does not exist") from None
+        missing = f"the folder {str(target.parent)!r} does not exist"
+        raise InputError(f"{name}: {missing}{home_hint(name)}") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None
 

@@ -364,7 +364,9 @@ def _require_fine(
 ) -> None:
     reasons = {
         kernels.RAGGED: f"has {counted(found, 'field')}, the header has {width} (delimiter "
-        f"{dialect.delimiter!r}; another one can be given with --delimiter)",
+        f"{dialect.delimiter!r}; another one can be given with --delimiter)"
+        + "; if line 1 is a title and names no columns, delete it"
+        * (width == 1),
         kernels.UNCLOSED: "opens a quoted field that never ends",
         kernels.AFTER_QUOTE: "has text behind the closing quote of a field",
         kernels.BLANK: "is blank; expected the header"

@@ -15,11 +15,12 @@ import polars as pl
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables import adbc
+from incrowd.tables.adbc import IN_FILES
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.kinds import Kinds
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
-from incrowd.tables.place import IN_FILES, Place, alchemy
+from incrowd.tables.place import Place, alchemy
 from incrowd.tables.query import require_query
 from incrowd.tables.sending import as_name, send
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, home_hint
 from incrowd.tables.atomic import raise_plainly, sync_folder
 
 AT_FDCWD = -100
@@ -48,7 +48,8 @@ def _beside(target: Path, name: str) -> Path:
     try:
         made = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
     except FileNotFoundError:
-        raise InputError(f"{name}: the folder {str(target.parent)!r} does not exist") from None
+        missing = f"the folder {str(target.parent)!r} does not exist"
+        raise InputError(f"{name}: {missing}{home_hint(name)}") from None
     except OSError as error:
         raise_plainly(error, name)
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None

@@ -7,7 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, home_hint
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.base import Source
 from incrowd.tables.formats import CSV, Form, format_of
@@ -108,7 +108,7 @@ def _bytes(path: str | Path, name: str) -> bytes:
     try:
         return steady_bytes(Path(path), name)
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file{_nearby(Path(path))}") from None
+        raise InputError(f"{name}: no such file{home_hint(name) or _nearby(Path(path))}") from None
     except IsADirectoryError:
         raise InputError(f"{name}: is a folder; expected a file") from None
     except OSError as error:

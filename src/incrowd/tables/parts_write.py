@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, home_hint
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, texts
 from incrowd.tables.csv_table import CsvTable, recoded
@@ -43,7 +43,8 @@ def require_folder_place(path: str | Path, source: str | Path) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{path}: is a file; several files go into a folder")
     if not target.parent.is_dir():
-        raise InputError(f"{path}: the folder {str(target.parent)!r} does not exist")
+        missing = f"the folder {str(target.parent)!r} does not exist"
+        raise InputError(f"{path}: {missing}{home_hint(path)}")
     require_replaceable(target, bare_names(names))
 
 

@@ -16,9 +16,9 @@ from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables import adbc
 
 SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
+WEB = ("http", "https", "ftp", "sftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs")
+"""What stands before :// in addresses of files elsewhere."""
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
-IN_FILES = ("sqlite", "duckdb")
-"""Kinds of databases that are a file each."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Place:
         ------
         InputError: it is none, or holds a password: others can see the arguments of a command.
         """
+        _require_database(address)
         try:
             url = alchemy().make_url(address)
         except (alchemy().exc.ArgumentError, ValueError):
@@ -57,7 +58,8 @@ class Place:
                 "the address of a database holds a password, which others can see; leave it out, "
                 f"and give it in the variable {PASSWORD}, in PGPASSWORD or in the driver's own file"
             )
-        url = url.set(drivername=url.drivername.lower())
+        name = url.drivername.lower()  # many services write postgres://
+        url = url.set(drivername="postgresql" if name == "postgres" else name)
         host = url.host or ""
         shown = f"{url.get_backend_name()}://{host}/{url.database or ''}"
         secret = os.environ.get(PASSWORD)
@@ -71,6 +73,7 @@ class Place:
     @classmethod
     def of_table(cls, address: str) -> "Place":
         """Take the address of a table apart: its name stands behind the last ``/``."""
+        _require_database(address)
         whole, mark, options = address.partition("?")
         base, _, table = whole.rpartition("/")
         if not table or base.count("/") < 3:
@@ -90,14 +93,14 @@ class Place:
     def arrow(self, reading: bool = False) -> AbstractContextManager[adbc.Arrow]:
         """Give a connection by ADBC, see ``incrowd.tables.adbc.connected``."""
         address = self.url.set(drivername=self.kind).render_as_string(hide_password=False)
-        uri = self.url.database or ":memory:" if self.kind in IN_FILES else address
+        uri = self.url.database or ":memory:" if self.kind in adbc.IN_FILES else address
         return adbc.connected(self.kind, uri, self.shown, reading)
 
     @property
     def file(self) -> Path | None:
         """The file that holds the database, where it is one."""
         name = self.url.database
-        return Path(name) if self.kind in IN_FILES and name and name != ":memory:" else None
+        return Path(name) if self.kind in adbc.IN_FILES and name and name != ":memory:" else None
 
     @property
     def words(self) -> str:
@@ -115,7 +118,7 @@ class Place:
         name, schema = self.table, self.schema
         if self.kind != "postgresql":
             name, schema = (each and each.casefold() for each in (name, schema))
-        first = "main" if self.kind in IN_FILES else "public"
+        first = "main" if self.kind in adbc.IN_FILES else "public"
         return self.kind, server, base, schema or first, name
 
     @property
@@ -145,11 +148,14 @@ class Place:
             raise MissingExtraError(name, "sql", f"the database {self.shown}") from None
         if engine.dialect.name == "sqlite":
             _let_transactions_hold(engine)
+        inside = False
         try:
             with engine.connect() if reading else engine.begin() as connection:
+                inside = True
                 yield connection
         except (sql.exc.SQLAlchemyError, OverflowError) as error:  # the latter of SQLite's driver
-            raise InputError(f"{self.shown}: {_fault(error)}") from None
+            fault = _fault(error) if inside else adbc.unreached(self.kind, kind_of(error))
+            raise InputError(f"{self.shown}: {fault}") from None
         finally:
             engine.dispose()
 
@@ -172,13 +178,30 @@ def _fault(error: Any) -> str:
     """Say what kind of fault it was: drivers' messages quote rows, and addresses."""
     origin = getattr(error, "orig", None)
     code = getattr(origin, "sqlstate", None) or getattr(origin, "sqlite_errorname", None)
-    kind = type(origin or error).__name__
+    kind = kind_of(error)
     if kind == "DataError" and not code:  # psycopg's own, of what Python has no value for
         return (
             "the driver has no value for a cell, such as the date 'infinity' or one after the year "
             "9999; CAST its column to text in a query"
         )
     return f"the database refused ({kind}{f', {code}' if code else ''})"
+
+
+def _require_database(address: str) -> None:
+    """Refuse addresses of files; the rest of one may hold a key, so it is not shown."""
+    kind = address.partition(":")[0].lower()
+    if kind in WEB:
+        raise InputError(
+            f"{kind}://… is the address of a file elsewhere, not of a database; fetch the file, or "
+            "send the release there, with another program, and give the name of a file here"
+        )
+    if kind == "file":
+        raise InputError("file:// is not read as an address; give the name of the file alone")
+
+
+def kind_of(error: Any) -> str:
+    """Return what kind of exception the driver raised."""
+    return type(getattr(error, "orig", None) or error).__name__
 
 
 def alchemy() -> Any:

@@ -60,6 +60,12 @@ def shown(number: Number) -> str:
     return f"{hundredths // 100:,}.{hundredths % 100:02}"
 
 
+def shown_price(number: Number) -> str:
+    """Return what one thing costs as people read it: as costs are, with all decimals it has."""
+    text = shown(number)
+    return text if Fraction(text.replace(",", "")) == as_written(number) else f"{number:,}"
+
+
 def shown_gap(gap: float) -> str:
     """Return a gap in percent, two decimals, never less than it is."""
     hundredths = math.ceil(as_written(gap) * 10_000)
