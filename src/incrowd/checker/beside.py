@@ -16,6 +16,7 @@ KNOWN = re.compile(r"ARROW:schema|pandas|org\.apache\.spark\.(version|timeZone|l
 OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
 SPARK = "org.apache.spark.sql.parquet.row.metadata"
 SAIL = "SPARK::metadata::json", "{}"  # of a column without any
+OTHER = "parts of a form that is not looked into"
 BESIDE = "the file holds more than its table:"
 BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Error)
 
@@ -23,12 +24,12 @@ BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Er
 def notes_of(data: bytes) -> str | None:
     """Return the name of the first note that says more than what columns are; None of none.
 
-    A file of a form that is walked no further has none that is known.
+    What cannot be walked is such a note, for nobody can say what it holds.
     """
     try:
         return next(_notes(data), None)
     except BROKEN:
-        return None
+        return OTHER
 
 
 def _notes(data: bytes) -> Iterator[str]:
@@ -49,20 +50,26 @@ def _notes(data: bytes) -> Iterator[str]:
                 held = base64.b64decode(value)
                 yield from _notes_of_schema(arrow.message(held, 0)[0][1])
         return
+    yield from _notes_of_arrow(data)
+
+
+def _notes_of_arrow(data: bytes) -> Iterator[str]:
+    """Yield the notes of a file or stream, of its messages and columns, and what buffers hold."""
     for found in schemas_of(data):
         yield from _notes_of_schema(found)
-        fields = [arrow.root(data, at) for at in found.vector(1, 4)]
-        if buffers.hidden(data, fields):
-            yield "texts that no cell points to"
+    tables = [arrow.first(data), *(arrow.root(data, at + 8) for at in arrow.places(data))]
+    tables += [arrow.footer(data)] if data.startswith(b"ARROW1") else []
+    yield from (name for one in tables for name, _ in _pairs(one, 4))
+    fields = [arrow.root(data, at) for at in next(schemas_of(data)).vector(1, 4)]
+    if note := buffers.hidden(data, fields):
+        yield note
 
 
 def schemas_of(data: bytes) -> Iterator[arrow.Table]:
-    """Yield what an Arrow file or stream says of its columns."""
+    """Yield what an Arrow file or stream says of its columns; a file says it twice."""
     if data.startswith(b"ARROW1"):
-        length = int.from_bytes(data[-10:-6], "little")
-        yield arrow.root(data, len(data) - 10 - length).table(1)
-    else:
-        yield arrow.message(data, 0)[0][1]
+        yield arrow.footer(data).table(1)
+    yield arrow.first(data).table(2)
 
 
 def _notes_of_schema(schema: arrow.Table) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _of_arrow(data: bytes) -> dict[int, list[Words]]:
             starts[number].append((known + size, first))
         else:
             row += batch.number(0, "<q")
-    fields = [each for schema in schemas_of(data) for each in _leaves(schema, 1)]
+    fields = [*_leaves(next(schemas_of(data)), 1)]
     found = {}
     for at, number in enumerate(fields):
         held = starts[number] if number is not None else []
