@@ -1,6 +1,8 @@
 """Tests what a Parquet file says of cells that it does not show, with a proof and without."""
 
+import base64
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from parquet_forger import BINARY, I64, Fields, with_footer
+from parquet_forger import BINARY, I64, LIST, STRUCT, Fields, with_footer
 
 import incrowd as ic
+from incrowd.checker.beside import notes_of
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
 
@@ -48,6 +51,64 @@ LIES = {
     "different cells": said(0, 4, (I64, 3)),
     "a filter": filtered,
 }
+
+
+def schema(value: bytes) -> Callable[[Fields], None]:
+    def change(facts: Fields) -> None:
+        pair = {1: (BINARY, b"ARROW:schema"), 2: (BINARY, value)}
+        facts[5] = LIST, (STRUCT, [pair])
+
+    return change
+
+
+TYPES = pa.schema([("age", pa.int64()), ("job", pa.large_string())]).serialize().to_pybytes()
+LIES["words behind a schema"] = schema(base64.b64encode(TYPES + b"dean"))
+NOTES = {
+    "pandas": json.dumps({"columns": [], "attributes": {"third": "dean"}}),
+    "org.apache.spark.version": "the third one is dean",
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes_that_say_more_than_their_names(name: str) -> None:
+    """Tests pandas' own attributes of a frame, and words in the place of a version."""
+    table, out = pa.table({"job": ["baker", "*"]}), io.BytesIO()
+    noted = table.replace_schema_metadata({name: NOTES[name]})
+    with pa.ipc.new_file(out, noted.schema) as writer:
+        writer.write_table(noted)
+    plain = io.BytesIO()
+    pq.write_table(noted, plain)
+    for data in (out.getvalue(), plain.getvalue()):
+        assert notes_of(data) == name
+    field = pa.field("job", pa.string(), metadata={"_PL_ENUM_VALUES2": "4;dean"})
+    assert notes_of(written_as(table.cast(pa.schema([field])))) == "_PL_ENUM_VALUES2"
+    frame = pl.DataFrame({"job": pl.Series(["a"], dtype=pl.Enum(["a"]))}).with_row_index()
+    assert notes_of(written(frame.with_columns(c=pl.col("job").cast(pl.Categorical)))) is None
+
+
+def test_a_file_by_duckdb(tmp_path: Path) -> None:
+    """Tests that one passes without filters, but not with the words that its column could hold."""
+    duckdb = pytest.importorskip("duckdb")
+    con, place = duckdb.connect(), tmp_path / "release.parquet"
+    con.execute("create table t as select i % 7 as age, 'job ' || i % 5 as job from range(99) r(i)")
+    con.execute("alter table t add column kind enum('shown', 'hidden') default 'shown'")
+    for columns, how, note in (
+        ("age, job", "write_bloom_filter false", None),
+        ("age, job", "compression snappy", "filter"),
+        ("kind", "write_bloom_filter false", "more values"),
+    ):
+        con.execute(f"copy (select {columns} from t) to '{place}' (format parquet, {how})")
+        try:
+            read_table(place.read_bytes(), {}, released=True)
+            assert note is None
+        except RejectedError as no:
+            assert note and note in str(no)
+
+
+def written_as(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
 
 
 def judged(data: bytes, folder: Path) -> list[str]:

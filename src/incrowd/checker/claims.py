@@ -18,6 +18,7 @@ VALUES, CHARACTERS = (1, 2, 5, 6), (pl.String, pl.Categorical, pl.Enum)
 BROKEN = (IndexError, KeyError, TypeError, ValueError)
 STEPS = (1, 1_000, 1_000_000)  # polars may count time in smaller steps than a file does
 ZEROS = (0.0, -0.0)
+FILTER = "a filter that tells which values there were (DuckDB: WRITE_BLOOM_FILTER false)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +150,7 @@ def between(data: bytes) -> str | None:
     for column in (column for group in facts[4] for column in group[1]):
         chunk = column[3]
         if 14 in chunk:
-            return "a filter that tells which values there were"
+            return FILTER
         begin = chunk.get(11, chunk[9])
         end = begin + chunk[7]
         held += [(begin, end), (column.get(4, 0), column.get(4, 0) + column.get(5, 0))]
