@@ -4,6 +4,7 @@ import base64
 import io
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import incrowd as ic
 from incrowd.checker.beside import notes_of
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
+from incrowd.checker.unchanged import has_one_form
 
 SHOWN = pl.DataFrame({"age": [34, 34, 36, 36], "job": ["baker", "baker", "*", "*"]})
 ORIGINAL = SHOWN.with_columns(job=pl.Series(["baker", "baker", "cook", "dean"]))
@@ -103,6 +105,25 @@ def test_a_file_by_duckdb(tmp_path: Path) -> None:
             assert note is None
         except RejectedError as no:
             assert note and note in str(no)
+
+
+def test_dates_of_64_bits_and_maps(tmp_path: Path) -> None:
+    """Tests columns that polars reads as another type than that of the file's statistics."""
+    days = pa.array([date(2020, 1, n + 1) for n in range(4)], pa.date64())
+    for zero, fine in ((0.0, True), (-0.0, False)):
+        cells = [[("of a doctor", 0.0)], None, [("of a nurse", zero)], [("of a nurse", 1.5)]]
+        maps = pa.array(cells, pa.map_(pa.string(), pa.float64()))
+        table = pa.table({"age": [34] * 4, "day": days, "visits": maps})
+        files = [tmp_path / "release.parquet", tmp_path / "release.arrow"]
+        files[0].write_bytes(written_as(table))
+        with pa.ipc.new_file(files[1], table.schema) as writer:
+            writer.write_table(table)
+        for file in files:
+            assert has_one_form(read_table(file.read_bytes(), {}, released=True)["=visits"]) == fine
+            other = tmp_path / f"original{file.suffix}"
+            other.write_bytes(file.read_bytes())
+            asked: dict[str, Any] = {"k": 2, "qi": ["age"], "keep": ["day", "visits"]}
+            assert ic.verify(file, other, **asked)
 
 
 def written_as(table: pa.Table) -> bytes:

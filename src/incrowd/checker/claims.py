@@ -16,7 +16,7 @@ from incrowd.checker import parquet
 
 VALUES, CHARACTERS = (1, 2, 5, 6), (pl.String, pl.Categorical, pl.Enum)
 BROKEN = (IndexError, KeyError, TypeError, ValueError)
-STEPS = (1, 1_000, 1_000_000)  # polars may count time in smaller steps than a file does
+STEPS = (1, 1_000, 1_000_000, 86_400_000)  # polars may count time in smaller steps than a file
 ZEROS = (0.0, -0.0)
 FILTER = "a filter that tells which values there were (DuckDB: WRITE_BLOOM_FILTER false)"
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from incrowd.checker import arrow, claims, parquet
 from incrowd.checker.beside import BROKEN, schemas_of
-from incrowd.checker.lean import flat
+from incrowd.checker.lean import flat, unmapped
 
 WORDS = "the file holds more values than its cells show"
 DICTIONARY, CHILDREN = 4, 5  # what a field of Arrow has
@@ -56,6 +56,7 @@ def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
 
 def inner(kind: Any) -> list[Any]:
     """Return the types of the columns within one of such a type, in the order of ``flat``."""
+    kind = unmapped(kind)
     if isinstance(kind, pl.Struct):
         return [one for part in kind.fields for one in inner(part.dtype)]
     return inner(kind.inner) if isinstance(kind, pl.List | pl.Array) else [kind]
