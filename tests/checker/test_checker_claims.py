@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from parquet_forger import BINARY, I64, LIST, STRUCT, Fields, with_footer
+from parquet_forger import BINARY, I32, I64, LIST, STRUCT, Fields, with_footer
 
 import incrowd as ic
 from incrowd.checker.beside import notes_of
@@ -63,8 +63,20 @@ def schema(value: bytes) -> Callable[[Fields], None]:
     return change
 
 
+def sized(number: int, value: tuple[int, Any]) -> Callable[[Fields], None]:
+    def change(facts: Fields) -> None:
+        chunk(facts, 1)[3][1][16][1][number] = value
+
+    return change
+
+
 TYPES = pa.schema([("age", pa.int64()), ("job", pa.large_string())]).serialize().to_pybytes()
 LIES["words behind a schema"] = schema(base64.b64encode(TYPES + b"dean"))
+LIES |= {
+    "bytes of texts": sized(1, (I64, 17)),
+    "missing ones by depth": sized(3, (LIST, (I64, [1, 3]))),
+    "an index that is none": lambda facts: chunk(facts, 1).update({6: (I64, 5), 7: (I32, 3)}),
+}
 NOTES = {
     "pandas": json.dumps({"columns": [], "attributes": {"third": "dean"}}),
     "org.apache.spark.version": "the third one is dean",
@@ -168,6 +180,11 @@ def test_indexes_and_headers_of_pages(tmp_path: Path) -> None:
         index = data[begin : len(data) - 8 - length]
         assert b"baker" in index
         lie = data[:begin] + index.replace(b"baker", b"cooks") + data[len(data) - 8 - length :]
+        assert len(judged(lie, tmp_path)) == 2
+        begin = chunk(facts[0], 0)[6][1]
+        counts = bytes([5 << 4 | 9, 1 << 4 | 6, 0])  # one page, of which no cell is missing
+        at = data.index(counts[1:], begin)
+        lie = data[: at + 1] + b"\2" + data[at + 2 :]
         assert len(judged(lie, tmp_path)) == 2
 
 

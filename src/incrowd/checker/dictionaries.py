@@ -31,6 +31,15 @@ class Words(claims.Said):
         return self.size > different(cells)
 
 
+@dataclass(frozen=True)
+class Unwalked(claims.Said):
+    """What a file says that cannot be walked: nobody can say what it tells."""
+
+    def exceed(self, cells: pl.Series, plain: bool) -> bool:
+        """It may be more."""
+        return True
+
+
 def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
     """Return what a file says of cells, and its dictionaries, but those of fixed categories (Enum).
 
@@ -45,7 +54,7 @@ def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
         else:
             found = _of_arrow(data)
     except BROKEN:
-        return []
+        return [Unwalked()] if kinds else []
     leaves = [(n, j, one) for n, kind in enumerate(kinds) for j, one in enumerate(inner(kind))]
     return [
         replace(said, column=number, leaf=leaf)
