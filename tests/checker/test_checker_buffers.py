@@ -1,4 +1,4 @@
-"""Tests texts in the buffers of an Arrow release that no cell points to."""
+"""Tests what an Arrow release holds beside the cells that it shows."""
 
 import io
 from typing import Any
@@ -48,10 +48,75 @@ HIDING = {
 }
 
 
+CODECS = [None, "lz4", "zstd"]
+
+
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("column", HIDING.values(), ids=HIDING)
-def test_texts_that_no_cell_points_to_are_found(column: Any, stream: bool):
-    assert notes_of(in_file(column, stream)) == "texts that no cell points to"
+def test_texts_that_no_cell_points_to_are_found(column: Any, stream: bool, codec: str | None):
+    data = in_file(column, stream, compression=codec)
+    assert notes_of(data) == "texts that no cell points to"
+
+
+def masked(cells: pa.Array) -> pa.Array:
+    """Return cells of which a mask hides every second one."""
+    rest = cells.buffers()[1:]
+    return pa.Array.from_buffers(cells.type, len(cells), [pa.py_buffer(b"\x55" * 2), *rest])
+
+
+AGES = pa.array([34, 35, 36, 37])
+UNDER = {
+    "numbers": masked(AGES),
+    "one number": masked(AGES[:2]),
+    "of half precision": masked(pa.array([1.5, 2.5, 3.5, 4.5], pa.float16())),
+    "dates": masked(AGES.cast(pa.int32()).cast(pa.date32())),
+    "spans": masked(AGES.cast(pa.duration("us"))),
+    "decimals": masked(AGES.cast(pa.decimal128(21, 0))),
+    "truth values": masked(pa.array([False, True, False, True])),
+    "bytes": masked(pa.array([b"ab", b"cd", b"ef", b"gh"], pa.binary(2))),
+    "texts": masked(pa.array(["a", "b", "c", "d"])),
+    "views": masked(pa.array(["a", "b", "c", "d"], pa.string_view())),
+    "a list": pa.ListArray.from_arrays([0, 2, 4], masked(AGES)),
+    "a struct": pa.StructArray.from_arrays([masked(AGES)], ["age"]),
+    "a missing struct": pa.StructArray.from_arrays([AGES[:2]], ["a"], mask=pa.array([False, True])),
+}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("column", UNDER.values(), ids=UNDER)
+def test_values_under_missing_cells_are_found(column: Any, codec: str | None):
+    assert notes_of(in_file(column, compression=codec)) == "values under missing cells"
+    plain = pa.array(column.to_pylist(), column.type)
+    assert notes_of(in_file(plain, compression=codec)) is None
+
+
+def test_rows_that_a_slice_leaves_out_are_found():
+    """Pyarrow writes truth values of all rows; of several messages they are the next one's."""
+    column = pa.array([True, False, True] * 9)
+    assert notes_of(in_file(column[:5])) == "buffers that are longer than its columns"
+    for cells in (column, pa.array([None, 1] * 20), pa.array([LONG, "*"] * 20)):
+        table, out = pa.table({"n": cells}), io.BytesIO()
+        with pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table, max_chunksize=5)
+        assert notes_of(out.getvalue()) is None
+
+
+def test_notes_and_bytes_beside_messages_are_found():
+    table, outs = pa.table({"job": JOBS}), [io.BytesIO() for _ in range(3)]
+    with pa.ipc.new_file(outs[0], table.schema, metadata={"of a file": "x"}) as writer:
+        writer.write_table(table)
+    for out, make in zip(outs[1:], (pa.ipc.new_file, pa.ipc.new_stream), strict=True):
+        with make(out, table.schema) as writer:
+            writer.write_batch(table.to_batches()[0], custom_metadata={"of rows": "x"})
+    assert [notes_of(out.getvalue()) for out in outs] == ["of a file", "of rows", "of rows"]
+    stream, file = in_file(pa.array(JOBS), True), in_file(pa.array(JOBS))
+    end = len(file) - 10 - int.from_bytes(file[-10:-6], "little")
+    for data in (stream + b"baker", file[:end] + b"baker\0\0\0" + file[end:]):
+        assert pl.read_ipc_stream(data).height if data[:1] == b"\xff" else pl.read_ipc(data).height
+        assert notes_of(data) == "bytes between its messages"
+    legacy = in_file(pa.array(JOBS), use_legacy_format=True)
+    assert notes_of(legacy) == "parts of a form that is not looked into"
 
 
 KINDS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]

@@ -1,7 +1,10 @@
 """Tests what a Parquet file says of cells that it does not show, with a proof and without."""
 
+import base64
 import io
+import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from parquet_forger import BINARY, I64, Fields, with_footer
+from parquet_forger import BINARY, I32, I64, LIST, STRUCT, Fields, with_footer
 
 import incrowd as ic
+from incrowd.checker.beside import notes_of
 from incrowd.checker.files import read_table
 from incrowd.checker.rejection import RejectedError
+from incrowd.checker.unchanged import has_one_form
 
 SHOWN = pl.DataFrame({"age": [34, 34, 36, 36], "job": ["baker", "baker", "*", "*"]})
 ORIGINAL = SHOWN.with_columns(job=pl.Series(["baker", "baker", "cook", "dean"]))
@@ -48,6 +53,95 @@ LIES = {
     "different cells": said(0, 4, (I64, 3)),
     "a filter": filtered,
 }
+
+
+def schema(value: bytes) -> Callable[[Fields], None]:
+    def change(facts: Fields) -> None:
+        pair = {1: (BINARY, b"ARROW:schema"), 2: (BINARY, value)}
+        facts[5] = LIST, (STRUCT, [pair])
+
+    return change
+
+
+def sized(number: int, value: tuple[int, Any]) -> Callable[[Fields], None]:
+    def change(facts: Fields) -> None:
+        chunk(facts, 1)[3][1][16][1][number] = value
+
+    return change
+
+
+TYPES = pa.schema([("age", pa.int64()), ("job", pa.large_string())]).serialize().to_pybytes()
+LIES["words behind a schema"] = schema(base64.b64encode(TYPES + b"dean"))
+LIES |= {
+    "bytes of texts": sized(1, (I64, 17)),
+    "missing ones by depth": sized(3, (LIST, (I64, [1, 3]))),
+    "an index that is none": lambda facts: chunk(facts, 1).update({6: (I64, 5), 7: (I32, 3)}),
+}
+NOTES = {
+    "pandas": json.dumps({"columns": [], "attributes": {"third": "dean"}}),
+    "org.apache.spark.version": "the third one is dean",
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes_that_say_more_than_their_names(name: str) -> None:
+    """Tests pandas' own attributes of a frame, and words in the place of a version."""
+    table, out = pa.table({"job": ["baker", "*"]}), io.BytesIO()
+    noted = table.replace_schema_metadata({name: NOTES[name]})
+    with pa.ipc.new_file(out, noted.schema) as writer:
+        writer.write_table(noted)
+    plain = io.BytesIO()
+    pq.write_table(noted, plain)
+    for data in (out.getvalue(), plain.getvalue()):
+        assert notes_of(data) == name
+    field = pa.field("job", pa.string(), metadata={"_PL_ENUM_VALUES2": "4;dean"})
+    assert notes_of(written_as(table.cast(pa.schema([field])))) == "_PL_ENUM_VALUES2"
+    frame = pl.DataFrame({"job": pl.Series(["a"], dtype=pl.Enum(["a"]))}).with_row_index()
+    assert notes_of(written(frame.with_columns(c=pl.col("job").cast(pl.Categorical)))) is None
+
+
+def test_a_file_by_duckdb(tmp_path: Path) -> None:
+    """Tests that one passes without filters, but not with the words that its column could hold."""
+    duckdb = pytest.importorskip("duckdb")
+    con, place = duckdb.connect(), tmp_path / "release.parquet"
+    con.execute("create table t as select i % 7 as age, 'job ' || i % 5 as job from range(99) r(i)")
+    con.execute("alter table t add column kind enum('shown', 'hidden') default 'shown'")
+    for columns, how, note in (
+        ("age, job", "write_bloom_filter false", None),
+        ("age, job", "compression snappy", "filter"),
+        ("kind", "write_bloom_filter false", "more values"),
+    ):
+        con.execute(f"copy (select {columns} from t) to '{place}' (format parquet, {how})")
+        try:
+            read_table(place.read_bytes(), {}, released=True)
+            assert note is None
+        except RejectedError as no:
+            assert note and note in str(no)
+
+
+def test_dates_of_64_bits_and_maps(tmp_path: Path) -> None:
+    """Tests columns that polars reads as another type than that of the file's statistics."""
+    days = pa.array([date(2020, 1, n + 1) for n in range(4)], pa.date64())
+    for zero, fine in ((0.0, True), (-0.0, False)):
+        cells = [[("of a doctor", 0.0)], None, [("of a nurse", zero)], [("of a nurse", 1.5)]]
+        maps = pa.array(cells, pa.map_(pa.string(), pa.float64()))
+        table = pa.table({"age": [34] * 4, "day": days, "visits": maps})
+        files = [tmp_path / "release.parquet", tmp_path / "release.arrow"]
+        files[0].write_bytes(written_as(table))
+        with pa.ipc.new_file(files[1], table.schema) as writer:
+            writer.write_table(table)
+        for file in files:
+            assert has_one_form(read_table(file.read_bytes(), {}, released=True)["=visits"]) == fine
+            other = tmp_path / f"original{file.suffix}"
+            other.write_bytes(file.read_bytes())
+            asked: dict[str, Any] = {"k": 2, "qi": ["age"], "keep": ["day", "visits"]}
+            assert ic.verify(file, other, **asked)
+
+
+def written_as(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
 
 
 def judged(data: bytes, folder: Path) -> list[str]:
@@ -86,6 +180,11 @@ def test_indexes_and_headers_of_pages(tmp_path: Path) -> None:
         index = data[begin : len(data) - 8 - length]
         assert b"baker" in index
         lie = data[:begin] + index.replace(b"baker", b"cooks") + data[len(data) - 8 - length :]
+        assert len(judged(lie, tmp_path)) == 2
+        begin = chunk(facts[0], 0)[6][1]
+        counts = bytes([5 << 4 | 9, 1 << 4 | 6, 0])  # one page, of which no cell is missing
+        at = data.index(counts[1:], begin)
+        lie = data[: at + 1] + b"\2" + data[at + 2 :]
         assert len(judged(lie, tmp_path)) == 2
 
 

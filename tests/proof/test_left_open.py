@@ -160,6 +160,9 @@ def test_coins_that_cannot_have_been(chance: str, fine: bool) -> None:
         ("--hierarchy age=range", "ranges"),
         ("--hierarchy age=interval:2", "hierarchies by rule"),
         ("--hierarchy age=ages.csv", ""),
+        ("--hierarchy age=uneven.csv --weight age=0.3", ""),
+        ("--hierarchy age=ages.csv --cost stars", "hierarchies but with the cost level"),
+        ("--hierarchy age=uneven.csv --cost ncp", "hierarchies but with the cost level"),
         ("--l 2", ""),
         ("--t 1/2", "other models"),
         ("--l 2 --l-kind entropy", "other models"),
@@ -173,6 +176,8 @@ def test_factors_of_a_veil_that_no_theorem_has(more: str, what: str) -> None:
         "name,age,ill\n" + "".join(f"n{i},{a},{b}\n" for i, (a, b) in enumerate(cells))
     )
     Path("ages.csv").write_text("".join(f"{a};{a // 4};*\n" for a in range(34, 42)))
+    paths = [f"{a};{a if a == 41 else a // 2};{a // 4};*\n" for a in range(34, 42)]
+    Path("uneven.csv").write_text("".join(paths))
     assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} {more} -q").exit_code == 0
     said = json.loads(Path("o.json").read_text())
     for name in ("bound", "gap", "optimal"):
@@ -181,6 +186,16 @@ def test_factors_of_a_veil_that_no_theorem_has(more: str, what: str) -> None:
     done = run(VERIFY)
     assert done.exit_code == bool(what), done.stderr
     assert f"proven for no release with {what}" in done.stderr or not what
+
+
+def test_a_label_that_repeats_the_one_below_has_its_level() -> None:
+    """Tests costs that are asked for without the hierarchy's file: the proof has all its levels."""
+    Path("t.csv").write_text("age\n" + "".join(f"{34 + i % 4}\n" for i in range(8)))
+    Path("ages.csv").write_text("34;17;x;*\n35;17;x;*\n36;18;y;*\n37;37;y;*\n")
+    assert run(f"anonymize t.csv -o o.csv -k 4 {PROOF} --hierarchy age=ages.csv -q").exit_code == 0
+    for more in ("", "--hierarchy age=ages.csv"):
+        assert run(f"{VERIFY} --cost level {more}").exit_code == 0
+    assert run(f"{VERIFY} --cost stars").exit_code == 1
 
 
 def test_names_that_read_like_words_of_the_answer() -> None:

@@ -48,20 +48,36 @@ def require_moderate(data: bytes, rows: int | None, name: str) -> None:
 
 def messages(data: bytes) -> Iterator[tuple[int, "Table", int]]:
     """Yield kind, header and the body's place of each message that holds cells."""
+    for at in places(data):
+        found = message(data, at)[0]
+        if found[0] in (DICTIONARY, RECORDS):
+            yield found
+
+
+def places(data: bytes) -> Iterator[int]:
+    """Yield where each message begins; of a file those that its end names, dictionaries first."""
     if data.startswith(b"ARROW1"):
-        length = int.from_bytes(data[-10:-6], "little")
-        footer = root(data, len(data) - 10 - length)
         for field in (2, 3):
-            for at in footer.vector(field, 24):
-                yield message(data, struct.unpack_from("<q", data, at)[0])[0]
+            for at in footer(data).vector(field, 24):
+                yield struct.unpack_from("<q", data, at)[0]
         return
     at = 0
     while at + 8 <= len(data):
         if data[at : at + 8] == b"\xff" * 4 + bytes(4):
             return
-        found, at = message(data, at)
-        if found[0] in (DICTIONARY, RECORDS):
-            yield found
+        yield at
+        at = message(data, at)[1]
+
+
+def footer(data: bytes) -> "Table":
+    """Return what a file says at its end: its columns, and where messages begin."""
+    return root(data, len(data) - 10 - int.from_bytes(data[-10:-6], "little"))
+
+
+def first(data: bytes) -> "Table":
+    """Return the message of columns at the beginning; polars leaves out its size in files."""
+    at = 8 * data.startswith(b"ARROW1")
+    return root(data, at + 8 * (data[at : at + 4] == b"\xff" * 4))
 
 
 def message(data: bytes, at: int) -> tuple[tuple[int, "Table", int], int]:

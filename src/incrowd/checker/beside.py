@@ -6,16 +6,28 @@ whoever has the file has them.
 
 import base64
 import binascii
+import json
 import re
 import struct
 from collections.abc import Iterator
 
 from incrowd.checker import arrow, buffers, claims, parquet
 
-KNOWN = re.compile(r"ARROW:schema|pandas|org\.apache\.spark\.(version|timeZone|legacy\w+)")
-OWN = re.compile(r"_PL_\w+|PARQUET:\w+|ARROW:extension:\w+")
+# notes with what they may say, one a line: its name, an end of line, and its words
+KNOWN = re.compile(
+    r"ARROW:schema\n.*|org\.apache\.spark\.(version|timeZone|legacy\w+)\n[\w./+:-]{0,40}", re.DOTALL
+)
+OWN = re.compile(
+    r"_PL_ENUM_VALUES2?\n.*|_PL_\w+\n[^\n]{0,80}|PARQUET:\w+\n-?\d{0,10}|ARROW:extension:\w+\n.*",
+    re.DOTALL,
+)
+PANDAS = {"index_columns", "column_indexes", "columns", "creator", "pandas_version", "attributes"}
+PANDAS |= {"partition_columns"}
+COLUMN = {"name", "field_name", "pandas_type", "numpy_type", "metadata"}
+DETAILS = {"num_categories", "ordered", "timezone", "encoding", "precision", "scale", "unit"}
 SPARK = "org.apache.spark.sql.parquet.row.metadata"
 SAIL = "SPARK::metadata::json", "{}"  # of a column without any
+OTHER = "parts of a form that is not looked into"
 BESIDE = "the file holds more than its table:"
 BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Error)
 
@@ -23,12 +35,12 @@ BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Er
 def notes_of(data: bytes) -> str | None:
     """Return the name of the first note that says more than what columns are; None of none.
 
-    A file of a form that is walked no further has none that is known.
+    What cannot be walked is such a note, for nobody can say what it holds.
     """
     try:
         return next(_notes(data), None)
     except BROKEN:
-        return None
+        return OTHER
 
 
 def _notes(data: bytes) -> Iterator[str]:
@@ -43,31 +55,49 @@ def _notes(data: bytes) -> Iterator[str]:
             told = value.count(b'"metadata":{') > value.count(b'"metadata":{}')
             if name == SPARK and not told:
                 continue
-            if not KNOWN.fullmatch(name):
+            if not _known(name, value.decode(errors="replace")):
                 yield name
             if name == "ARROW:schema":
-                held = base64.b64decode(value)
-                yield from _notes_of_schema(arrow.message(held, 0)[0][1])
+                held = base64.b64decode(value, validate=True)
+                (_, schema, _), end = arrow.message(held, 0)
+                yield from [name] if any(held[end:]) else _notes_of_schema(schema)
         return
+    yield from _notes_of_arrow(data)
+
+
+def _known(name: str, value: str) -> bool:
+    """Whether a note says what columns are, and nothing else."""
+    if name != "pandas":
+        return KNOWN.fullmatch(f"{name}\n{value}") is not None
+    said = json.loads(value)
+    columns = [*said.get("columns", ()), *said.get("column_indexes", ())]
+    fine = {*said} <= PANDAS and not said.get("attributes")
+    fine = fine and all({*one} <= COLUMN for one in columns)
+    return fine and all({*(one.get("metadata") or ())} <= DETAILS for one in columns)
+
+
+def _notes_of_arrow(data: bytes) -> Iterator[str]:
+    """Yield the notes of a file or stream, of its messages and columns, and what buffers hold."""
     for found in schemas_of(data):
         yield from _notes_of_schema(found)
-        fields = [arrow.root(data, at) for at in found.vector(1, 4)]
-        if buffers.hidden(data, fields):
-            yield "texts that no cell points to"
+    tables = [arrow.first(data), *(arrow.root(data, at + 8) for at in arrow.places(data))]
+    tables += [arrow.footer(data)] if data.startswith(b"ARROW1") else []
+    yield from (name for one in tables for name, _ in _pairs(one, 4))
+    fields = [arrow.root(data, at) for at in next(schemas_of(data)).vector(1, 4)]
+    if note := buffers.hidden(data, fields):
+        yield note
 
 
 def schemas_of(data: bytes) -> Iterator[arrow.Table]:
-    """Yield what an Arrow file or stream says of its columns."""
+    """Yield what an Arrow file or stream says of its columns; a file says it twice."""
     if data.startswith(b"ARROW1"):
-        length = int.from_bytes(data[-10:-6], "little")
-        yield arrow.root(data, len(data) - 10 - length).table(1)
-    else:
-        yield arrow.message(data, 0)[0][1]
+        yield arrow.footer(data).table(1)
+    yield arrow.first(data).table(2)
 
 
 def _notes_of_schema(schema: arrow.Table) -> Iterator[str]:
-    for name, _ in _pairs(schema, 2):
-        if not KNOWN.fullmatch(name):
+    for name, value in _pairs(schema, 2):
+        if not _known(name, value):
             yield name
     yield from _notes_of_fields(schema, 1)
 
@@ -76,7 +106,8 @@ def _notes_of_fields(table: arrow.Table, children: int) -> Iterator[str]:
     """Yield the notes of columns, and of those within them."""
     for one in (arrow.root(table.data, at) for at in table.vector(children, 4)):
         for name, value in _pairs(one, 6):
-            if not (OWN.fullmatch(name) or (name, value) == SAIL):
+            idle = name.startswith("_PL_ENUM") and not one.has(4)  # no reader looks at it
+            if idle or not (OWN.fullmatch(f"{name}\n{value}") or (name, value) == SAIL):
                 yield name
         yield from _notes_of_fields(one, 5)
 

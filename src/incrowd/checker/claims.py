@@ -16,8 +16,9 @@ from incrowd.checker import parquet
 
 VALUES, CHARACTERS = (1, 2, 5, 6), (pl.String, pl.Categorical, pl.Enum)
 BROKEN = (IndexError, KeyError, TypeError, ValueError)
-STEPS = (1, 1_000, 1_000_000)  # polars may count time in smaller steps than a file does
+STEPS = (1, 1_000, 1_000_000, 86_400_000)  # polars may count time in smaller steps than a file
 ZEROS = (0.0, -0.0)
+FILTER = "a filter that tells which values there were (DuckDB: WRITE_BLOOM_FILTER false)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,16 +52,20 @@ class Claims(Said):
     Attributes
     ----------
     values: least and greatest ones, in the bytes of the file.
-    missing, different: how many there are, where that is said.
+    missing: how many there are, as is said at several places; different: likewise, or None.
+    length: how many bytes the texts have, as is said at several places.
     """
 
     values: frozenset[bytes]
-    missing: int | None
+    missing: frozenset[int]
     different: int | None
+    length: frozenset[int]
 
     def exceed(self, cells: pl.Series, plain: bool) -> bool:
         """Whether the cells show less; ``plain``: they are not those within lists or structs."""
-        if plain and self.missing not in (None, cells.null_count()):
+        if plain and not self.missing <= {cells.null_count()}:
+            return True
+        if plain and self.length and not self.length <= {length_of(cells)}:
             return True
         shown = cells.drop_nulls().unique()
         if plain and self.different not in (None, len(shown)):
@@ -112,6 +117,15 @@ def written(cells: pl.Series) -> Iterator[bytes]:
                     yield (count % (1 << 8 * width)).to_bytes(width, "big").rstrip(b"\0")
 
 
+def length_of(cells: pl.Series) -> int:
+    """Return how many bytes the texts of a column have; −1 where it holds none."""
+    if cells.dtype == pl.Binary:
+        return int(cells.bin.size().cast(pl.Int64).sum())
+    if cells.dtype.base_type() not in CHARACTERS:
+        return -1
+    return int(cells.cast(pl.String).str.len_bytes().cast(pl.Int64).sum())
+
+
 def of_parquet(data: bytes) -> dict[int, list[Claims]]:
     """Return by column of the file what it says of the cells of each of its groups of rows."""
     found, row = defaultdict(list), 0
@@ -119,11 +133,14 @@ def of_parquet(data: bytes) -> dict[int, list[Claims]]:
         end = row + group[3]
         for number, column in enumerate(group[1]):
             whole = column[3].get(12, {})
-            said = [whole, *(each for each in _of_pages(data, column[3]))]
+            said = [whole, *_of_pages(data, column[3])]
             values = {each[key] for each in said for key in VALUES if key in each}
             values |= set(_of_index(data, column))
-            counts = whole.get(3), whole.get(4)
-            found[number].append(Claims(frozenset(values), *counts, rows=[(row, end)]))
+            missing = {whole[3]} if 3 in whole else set()
+            missing |= set(_missing(data, column))
+            length = frozenset(_lengths(data, column))
+            told = frozenset(values), frozenset(missing), whole.get(4), length
+            found[number].append(Claims(*told, rows=[(row, end)]))
         row = end
     return found
 
@@ -136,10 +153,44 @@ def _of_pages(data: bytes, chunk: Any) -> Iterator[Any]:
 
 def _of_index(data: bytes, column: Any) -> Iterator[bytes]:
     """Yield what the index of a column's pages says; of pages without values it is empty."""
-    if 6 in column:
-        index = parquet.Compact(data[column[6] : column[6] + column[7]]).struct()
+    if index := _table(data, column, 6):
         for empty, *pair in zip(index[1], index[2], index[3], strict=True):
             yield from pair if empty not in (1, True) else filter(None, pair)
+
+
+def _missing(data: bytes, column: Any) -> Iterator[int]:
+    """Yield the numbers of missing cells: of pages, their index, and by how deep a cell is there.
+
+    Of a column within no other the cells that are not there are the first of two such numbers.
+    """
+    heads = [(kind, head) for kind, _, head, _ in parquet.pages(data, column[3])]
+    second = [head for kind, head in heads if kind == parquet.DATA_2]
+    if second:
+        yield sum(head[2] for head in second)
+    said = [each.get(3) for each in _of_pages(data, column[3])]
+    if said and None not in said:
+        yield sum(said)
+    depth = column[3].get(16, {}).get(3, [])
+    yield from depth[:1] if len(depth) == 2 else []
+    index = _table(data, column, 6)
+    yield from [sum(index[5])] if 5 in index else []
+    depth = index.get(7, [])
+    yield from [sum(depth[::2])] if depth and len(depth) == 2 * len(index[1]) else []
+
+
+def _lengths(data: bytes, column: Any) -> Iterator[int]:
+    """Yield the numbers of bytes of all texts."""
+    sizes = column[3].get(16, {})
+    yield from [sizes[1]] if 1 in sizes else []
+    places = _table(data, column, 4)
+    yield from [sum(places[2])] if 2 in places else []
+
+
+def _table(data: bytes, column: Any, field: int) -> Any:
+    """Return the index of a column's pages (field 6), or their places (4); nothing without one."""
+    if field not in column:
+        return {}
+    return parquet.Compact(data[column[field] : column[field] + column[field + 1]]).struct()
 
 
 def between(data: bytes) -> str | None:
@@ -149,7 +200,7 @@ def between(data: bytes) -> str | None:
     for column in (column for group in facts[4] for column in group[1]):
         chunk = column[3]
         if 14 in chunk:
-            return "a filter that tells which values there were"
+            return FILTER
         begin = chunk.get(11, chunk[9])
         end = begin + chunk[7]
         held += [(begin, end), (column.get(4, 0), column.get(4, 0) + column.get(5, 0))]

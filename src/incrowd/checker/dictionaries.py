@@ -14,7 +14,7 @@ import polars as pl
 
 from incrowd.checker import arrow, claims, parquet
 from incrowd.checker.beside import BROKEN, schemas_of
-from incrowd.checker.lean import flat
+from incrowd.checker.lean import flat, unmapped
 
 WORDS = "the file holds more values than its cells show"
 DICTIONARY, CHILDREN = 4, 5  # what a field of Arrow has
@@ -31,6 +31,15 @@ class Words(claims.Said):
         return self.size > different(cells)
 
 
+@dataclass(frozen=True)
+class Unwalked(claims.Said):
+    """What a file says that cannot be walked: nobody can say what it tells."""
+
+    def exceed(self, cells: pl.Series, plain: bool) -> bool:
+        """It may be more."""
+        return True
+
+
 def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
     """Return what a file says of cells, and its dictionaries, but those of fixed categories (Enum).
 
@@ -45,7 +54,7 @@ def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
         else:
             found = _of_arrow(data)
     except BROKEN:
-        return []
+        return [Unwalked()] if kinds else []
     leaves = [(n, j, one) for n, kind in enumerate(kinds) for j, one in enumerate(inner(kind))]
     return [
         replace(said, column=number, leaf=leaf)
@@ -56,6 +65,7 @@ def words_of(data: bytes, kinds: Sequence[Any]) -> list[claims.Said]:
 
 def inner(kind: Any) -> list[Any]:
     """Return the types of the columns within one of such a type, in the order of ``flat``."""
+    kind = unmapped(kind)
     if isinstance(kind, pl.Struct):
         return [one for part in kind.fields for one in inner(part.dtype)]
     return inner(kind.inner) if isinstance(kind, pl.List | pl.Array) else [kind]
@@ -87,7 +97,7 @@ def _of_arrow(data: bytes) -> dict[int, list[Words]]:
             starts[number].append((known + size, first))
         else:
             row += batch.number(0, "<q")
-    fields = [each for schema in schemas_of(data) for each in _leaves(schema, 1)]
+    fields = [*_leaves(next(schemas_of(data)), 1)]
     found = {}
     for at, number in enumerate(fields):
         held = starts[number] if number is not None else []

@@ -99,7 +99,8 @@ def flat(column: pl.Series) -> Iterator[pl.Series]:
 
     Polars takes some names for patterns, and finds no column.
     """
-    column = column.alias("cells")
+    column, kind = column.alias("cells"), unmapped(column.dtype)
+    column = column if kind == column.dtype else column.cast(kind)
     if isinstance(column.dtype, pl.Struct):
         for field in column.struct.unnest().get_columns():
             yield from flat(field)
@@ -107,3 +108,15 @@ def flat(column: pl.Series) -> Iterator[pl.Series]:
         yield from flat(column.explode())
     else:
         yield column
+
+
+def unmapped(kind: Any) -> Any:
+    """Return a type with lists of keys and values in the place of maps, as files hold them."""
+    own = getattr(pl, "Map", None)  # older versions of polars read them so
+    if own and isinstance(kind, own):
+        return pl.List(pl.Struct({"key": unmapped(kind.key), "value": unmapped(kind.value)}))
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({part.name: unmapped(part.dtype) for part in kind.fields})
+    if isinstance(kind, pl.List):
+        return pl.List(unmapped(kind.inner))
+    return pl.Array(unmapped(kind.inner), kind.size) if isinstance(kind, pl.Array) else kind

@@ -8,7 +8,7 @@ import polars as pl
 
 from incrowd.checker import arrow, beside
 from incrowd.checker.dictionaries import WORDS, idle, words_of
-from incrowd.checker.lean import BLOCK, flat, once_each, table_of
+from incrowd.checker.lean import BLOCK, flat, once_each, table_of, unmapped
 from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
@@ -88,9 +88,14 @@ def checked(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored(column: pl.Series) -> pl.Series:
-    """Return the cells of an extension type as what they are stored as: polars cannot count it."""
+    """Return the cells of an extension type or a map as what they are stored as.
+
+    Polars cannot count the former, and of the latter the numbers are looked at one by one.
+    """
     own = getattr(pl, "BaseExtension", None)  # polars before 1.36 reads none
-    return column.ext.storage() if own and isinstance(column.dtype, own) else column
+    column = column.ext.storage() if own and isinstance(column.dtype, own) else column
+    kind = unmapped(column.dtype)
+    return column if kind == column.dtype else column.cast(kind)
 
 
 class _Cells:

@@ -72,7 +72,10 @@ def pages(data: bytes, chunk: Any) -> Iterator[tuple[int, Any, Any, slice]]:
     """Yield kind, header, inner header and place of each page of a column chunk."""
     at = chunk.get(11, chunk[9])
     end = at + chunk[7]
-    if not 4 <= at <= chunk[9] or not at <= end <= len(data):
+    first = chunk[9] if chunk[5] else at  # of no value, which some writers say is nowhere
+    if not chunk[5] and not chunk[7]:
+        return
+    if not 4 <= at <= first or not at <= end <= len(data):
         raise ValueError("pages are nowhere")
     while at < end:
         reader = Compact(data[at : min(end, at + HEADER)])

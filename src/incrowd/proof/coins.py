@@ -1,12 +1,14 @@
 """Whether coins can have hidden cells as a public statement says: proofs do not know the coins."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
 import polars as pl
 
 from incrowd.checker.files import Proof
-from incrowd.proof.costs_asked import paths_of, stated_rule
+from incrowd.errors import InputError
+from incrowd.policy import Policy
+from incrowd.proof.costs_asked import costs_asked, costs_of, paths_of, stated_rule
 from incrowd.tables.base import Source
 
 SURE = 28.0
@@ -25,13 +27,14 @@ def without_theorem(proof: Proof) -> Iterator[str]:
     facts = proof.facts
     named = [name for name in facts["roles"]["qi"] if name in facts["hierarchies"]]
     fit = [name for name in named if {"range", "average"} & {*facts["hierarchies"][name]}]
-    ruled = [name for name in named if any(len(path) > 2 for path in paths_of(proof, name).values())
-             and stated_rule(proof, name) is not None]  # fmt: skip
+    deep = [name for name in named if any(len(p) > 2 for p in paths_of(proof, name).values())]
+    ruled = [name for name in deep if stated_rule(proof, name) is not None]
     others = {model["model"] for model in facts["models"]} - {*SERVED} or facts.get("unchecked")
     missing = "delete_rows" in facts or facts.get("suppressed_rows", 0)
     found = {
         "ranges or averages": fit,
         "hierarchies by rule": ruled,
+        "hierarchies but with the cost level": not (fit or ruled) and not by_level(proof, deep),
         "other models than k-anonymity and distinct diversity": others,
         "rows that are left out": missing,
     }
@@ -41,6 +44,21 @@ def without_theorem(proof: Proof) -> Iterator[str]:
                 "the statement speaks of a veil, and its factors are proven for no release with "
                 f"{what}"
             )
+
+
+def by_level(proof: Proof, columns: Sequence[str]) -> bool:
+    """Whether labels of hierarchies cost their level over the height, times any weight."""
+    paid = {name: costs_of(proof, name) for name in columns}
+    stars = {name: max(costs.values()) for name, costs in paid.items()}
+    if not columns:
+        return True
+    if not all(stars.values()):  # of weight 0, where nothing is charged
+        return False
+    try:
+        asked = costs_asked(proof, Policy(k=1, cost="level", weights=stars))
+    except InputError:  # lines of several lengths have no such costs
+        return False
+    return all(paid[name] == asked[name][0] for name in columns)
 
 
 def shown_too_often(proof: Proof, veil: Mapping[str, float], released: Source) -> Iterator[str]:

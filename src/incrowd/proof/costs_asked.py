@@ -116,10 +116,15 @@ def rungs_of(proof: Proof, column: str) -> pl.DataFrame:
 
 def paths_of(proof: Proof, column: str) -> dict[str | None, Path]:
     """Return the labels of each value, from itself to the star, repetitions left out."""
+    return {leaf: shortened(labels) for leaf, labels in labels_in(proof, column).items()}
+
+
+def labels_in(proof: Proof, column: str) -> dict[str | None, list[str | None]]:
+    """Return the labels of each value, level by level."""
     found: dict[str | None, list[str | None]] = {}
     for leaf, label in rungs_of(proof, column).select("leaf", "label").iter_rows():
         found.setdefault(leaf, []).append(label)
-    return {leaf: shortened(labels) for leaf, labels in found.items()}
+    return found
 
 
 def shortened(labels: Any) -> Path:
@@ -223,8 +228,8 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
             f"the cost ncp counts the values of the hierarchy of {column!r}: give it as well, "
             f"--hierarchy {column}=FILE"
         )
-    paths = paths_of(proof, column).items()
+    paths = labels_in(proof, column).items()
     spared = (None, *known.get("missing", ()))
-    own = [path for leaf, path in paths if leaf not in spared or len(path) > 2]
+    own = [path for leaf, path in paths if leaf not in spared or len(shortened(path)) > 2]
     rows = HierarchyRows(tuple(tuple(label or "" for label in path) for path in own))
     return sparing(rows, known.get("missing", ()))
