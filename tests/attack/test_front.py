@@ -251,9 +251,9 @@ def test_a_limit_is_not_kept_by_an_attack_that_is_not_made():
 
 def test_the_order_of_rows_does_not_matter():
     """Tests that rows of all three tables can be mixed."""
-    frame, people = drawn(200, 1), drawn(200, 2)
+    frame, people = drawn(120, 1), drawn(120, 2)
     release = ic.anonymize(frame, k=4, sensitive="s").data
-    order = pl.Series(range(200)).sample(fraction=1, shuffle=True, seed=1)
+    order = pl.Series(range(120)).sample(fraction=1, shuffle=True, seed=1)
     one = ic.attack(release, frame, people, k=4, sensitive="s").record()
     two = ic.attack(
         release[order], frame[order], people[order.reverse()], k=4, sensitive="s"
@@ -270,7 +270,7 @@ def test_the_order_of_rows_does_not_matter():
 def test_the_same_people(rows: int, values: int):
     """Tests that a table is told from itself where strangers look alike, but not from them."""
     told = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         drawn = rng.integers(0, values, (2 * rows, 3)).astype(str)
         table = pl.DataFrame({name: drawn[:, j] for j, name in enumerate("abc")})
@@ -282,7 +282,7 @@ def test_the_same_people(rows: int, values: int):
         except InputError as error:
             assert "in all columns, where chance makes about" in str(error)
             told += 1
-    assert told > 80
+    assert told > 40
 
 
 def test_in_common():

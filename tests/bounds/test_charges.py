@@ -53,7 +53,7 @@ def test_the_dearest_class(t: str, k: int) -> None:
     """Tests the worth of a pattern's dearest class, and that the class told is near it."""
     rng = np.random.default_rng(int(100 * float(t)) + k)
     worths = []
-    for _ in range(12):
+    for _ in range(8):
         value = rng.choice(4, SIZE_OF_TABLE, p=[0.4, 0.3, 0.2, 0.1])
         instance, _ = from_codes(np.arange(SIZE_OF_TABLE)[:, None], None, value)
         problem = Problem(instance, TCloseness(t) & KAnonymity(k))
@@ -88,7 +88,7 @@ def test_the_dearest_class_within_caps(model: Model) -> None:
     """Tests the worth of a dearest class, that of the class told, and what the checker says."""
     rng = np.random.default_rng(len(str(model)))
     worths = []
-    for _ in range(12):
+    for _ in range(7):
         value = np.append(np.arange(4), rng.choice(4, SIZE_OF_TABLE - 4, p=[0.4, 0.4, 0.15, 0.05]))
         instance, _ = from_codes(np.arange(SIZE_OF_TABLE)[:, None], None, value)
         problem = Problem(instance, model)
@@ -131,7 +131,7 @@ LIKENESS = BasicBetaLikeness("0.8") & KAnonymity(2)  # of so few values whole ro
 def test_no_release_beats_the_bound(model: Model, helps: int) -> None:
     """Tests any prices with their charge, and the best ones, which prove more than before."""
     more = 0
-    for seed in range(20):
+    for seed in range(12):
         problem = table(seed, model)
         least = optimum(problem.instance, problem.model)
         if least is None:

@@ -63,7 +63,7 @@ def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypat
     """Tests the inequality group by group, and uniqueness ≤ bound ≤ optimum; without time, too."""
     seen: Counter[int] = Counter()
     raised = 0
-    for instance, rng in random_tables(21, 50, kind, (4, 9), (2, 6)):
+    for instance, rng in random_tables(21, 42, kind, (4, 9), (2, 6)):
         k = int(rng.integers(1, 5))
         if instance.rows < k:
             continue
@@ -107,7 +107,7 @@ def test_more_visits_make_no_more_groups(kind: str, pairs: None) -> None:
 def test_reports_never_promise_too_much(kind: str, pairs: None, monkeypatch) -> None:
     """Tests that told bounds rise to at most the final one, and shares to all of the work."""
     rose = 0
-    for instance, rng in random_tables(23, 20, kind, (5, 20), (2, 6)):
+    for instance, rng in random_tables(23, 12, kind, (5, 20), (2, 6)):
         monkeypatch.setattr(column_groups, "VISITS", int(rng.choice(VISITS)))
         k, told = int(rng.integers(2, 5)), []
         if instance.rows < k:
@@ -148,7 +148,7 @@ def test_tables_of_some_columns(sensitive: int) -> None:
 def test_rows_alike_are_counted_whatever_their_sensitive_values() -> None:
     """Tests that rows which differ in sensitive values alone are no reason to change any cell."""
     told = 0
-    for instance, rng in random_tables(25, 60, "suppression", (4, 9), (2, 5)):
+    for instance, rng in random_tables(25, 30, "suppression", (4, 9), (2, 5)):
         values = rng.integers(0, 2, instance.rows)
         instance, _ = from_codes(instance.codes[instance.copies], instance.trees, values)
         model = DistinctDiversity(2)

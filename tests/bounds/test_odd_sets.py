@@ -47,7 +47,7 @@ def holds(instance: Instance, k: int, prices: Prices) -> bool:
 def test_bound_lies_between_linear_program_and_optimum(kind: str) -> None:
     """Tests price bound ≤ odd sets ≤ optimum, and the certificate class by class."""
     above = 0
-    for instance, rng in random_tables(31, 40, kind, (4, 11), (2, 5)):
+    for instance, rng in random_tables(31, 26, kind, (4, 11), (2, 5)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
@@ -250,7 +250,7 @@ def test_what_odd_sets_count(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_box_and_an_early_end_prove_what_no_class_refutes(kind: str) -> None:
     """Tests support bound ≤ bound ≤ optimum, and the certificate class by class."""
-    for instance, rng in random_tables(34, 25, kind, (5, 11), (2, 5)):
+    for instance, rng in random_tables(34, 16, kind, (5, 11), (2, 5)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue

@@ -156,7 +156,7 @@ def test_neighbours(kind: str) -> None:
 def test_prices_of_rows(kind: str) -> None:
     """Tests neighbours ≤ bound ≤ optimum, and that the prices hold for all patterns."""
     raised = 0
-    for instance, rng in random_tables(34, 30, kind, (4, 9), (2, 6)):
+    for instance, rng in random_tables(34, 20, kind, (4, 9), (2, 6)):
         k = int(rng.integers(2, 5))
         found, better = wide.row_prices(instance, k, Stop())
         weakest = neighbour_prices(sheet_of(instance), k, never)
@@ -168,12 +168,12 @@ def test_prices_of_rows(kind: str) -> None:
         assert prices_hold(instance, k, found.price, found.quantum)
         assert weakest @ instance.counts <= found.bound(instance.counts) <= best
         raised += better
-    assert raised > 5
+    assert raised > 3
 
 
 def test_as_good_as_prices_of_patterns() -> None:
     """Tests that both searches end at nearly the same bound: they obey the same inequalities."""
-    for seed in range(4):
+    for seed in range(2):
         instance, _ = from_codes(np.random.default_rng(seed).integers(0, 3, (60, 7)))
         tree = PrefixTree(instance)
         start, _ = support_prices(tree, 4)
@@ -232,7 +232,7 @@ def test_ranges(most: bool) -> None:
     With a widest interval sets may seem cheaper than they are: prices hold all the more.
     """
     cheaper = raised = 0
-    for instance, rng in ranged_tables(35 + most, 30, (3, 8), most):
+    for instance, rng in ranged_tables(35 + most, 18, (3, 8), most):
         k = int(rng.integers(2, min(4, instance.rows + 1)))
         sheet = sheet_of(instance)
         for copies in combinations(range(instance.rows), k):
@@ -249,4 +249,4 @@ def test_ranges(most: bool) -> None:
             assert not broken_sets(instance, k, found.price, found.quantum)
             assert found.bound(instance.counts) <= best
             raised += better
-    assert bool(cheaper) == most and raised > 2
+    assert bool(cheaper) == most and raised > 1

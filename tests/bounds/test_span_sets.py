@@ -110,7 +110,7 @@ def test_boxes_hold_all_rows() -> None:
 def test_prices() -> None:
     """Tests neighbours ≤ bound ≤ optimum, that prices hold, and that they are raised."""
     raised = 0
-    for instance, rng in ranged_tables(44, 40, (4, 9), False):
+    for instance, rng in ranged_tables(44, 22, (4, 9), False):
         k = int(rng.integers(2, min(4, instance.rows + 1)))
         assert suits_spans(instance, k)
         found, best = span_prices(instance, k, Stop()), optimum(instance, KAnonymity(k))
@@ -119,12 +119,12 @@ def test_prices() -> None:
         assert not broken_sets(instance, k, found.price, found.quantum)
         assert weakest @ instance.counts <= found.bound(instance.counts) <= best
         raised += found.bound(instance.counts) > weakest @ instance.counts
-    assert raised > 5
+    assert raised > 3
 
 
 def test_as_good_as_prices_of_patterns() -> None:
     """Tests that both searches end at nearly the same bound: they obey the same inequalities."""
-    for seed in range(3):
+    for seed in range(2):
         instance = large(seed, 80)
         tree = PrefixTree(instance)
         start, _ = support_prices(tree, 4)
@@ -166,7 +166,7 @@ def test_prices_that_run_on_get_farther(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_few_rows_have_the_better_prices() -> None:
     """Tests that neither the engine nor ``best_prices`` proves less than spans do on few rows."""
-    instance, k = large(1, 60), 8
+    instance, k = large(1, 40), 6
     least = span_prices(instance, k, Stop()).bound(instance.counts)
     best = best_prices(instance, k)
     assert best.bound(instance.counts) >= least and not best.by_rows

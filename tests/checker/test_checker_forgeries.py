@@ -35,7 +35,7 @@ from incrowd.published.ladders import ladder_of
 from oracle import optimum
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(problems(), st.data())
 def test_honest_proofs_are_accepted(problem, data) -> None:
     """Tests random tables and hierarchies: accepted, and the bound is below the optimum."""

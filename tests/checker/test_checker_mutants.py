@@ -15,7 +15,7 @@ from forging.bundle import Bundle
 from forging.run import forged
 from forging.sabotage import CLIMB, HOLES
 
-EACH = 3
+EACH = 2
 """Forgeries of each honest proof; ``benchmarks/forgeries.py`` makes thousands."""
 TRIES = 60
 QUICK = ["only patterns of values", "charges are free", "shares smaller than they may be"]

@@ -4,13 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from incrowd.cli import cli
 
 
-def test_it_compiles_and_says_so() -> None:
+def test_it_compiles_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests one kind of run, and a kind that is none."""
+    monkeypatch.setattr("incrowd.cli.warm.ROWS", 60)
     done = CliRunner().invoke(cli, ["warm", "--kind", "k"])
     assert done.exit_code == 0 and done.stdout == ""
     assert done.stderr.startswith("k           compiled in ")

@@ -66,7 +66,12 @@ def test_delta_is_the_largest_divergence(k: int, share: Fraction, epsilon: Fract
     assert largest(k, share, high, 60) - tiny <= found <= largest(k, share, low, 60) + tiny
 
 
-@pytest.mark.parametrize(("k", "share", "epsilon"), CASES)
+LONG = Fraction(9, 10), Fraction(1, 5)  # takes ten times as long as others, for any k
+
+
+@pytest.mark.parametrize(
+    ("k", "share", "epsilon"), [case for case in CASES if case[0] in (1, 5) or case[1:] != LONG]
+)
 def test_the_checker_agrees(k: int, share: Fraction, epsilon: Fraction):
     """Tests that it takes what is computed, and refuses a claim a millionth below it."""
     found = Fraction(exact_delta(Asked(k, share, epsilon)))

@@ -94,7 +94,7 @@ def test_bound_optimum_release(seed: int) -> None:
 def test_search_and_bound_meet_often() -> None:
     """Tests that neither is worth little: a fifth of these is proven optimal, most are."""
     met = far = 0
-    for seed in range(40):
+    for seed in range(28):
         cells, crowds = tables(100 + seed, 5, 2, seed % 3 == 0)
         best = optimum(cells, crowds)
         start = raised(cells, np.zeros((5, 2), np.int8))
@@ -102,7 +102,7 @@ def test_search_and_bound_meet_often() -> None:
         cost = int(cells.costs(level).sum())
         met += least(cells, Stop()).bound == best
         far += cost > best
-    assert met >= 8 and far <= 4, (met, far)
+    assert met >= 6 and far <= 3, (met, far)
 
 
 def frame(rows: int = 200, seed: int = 0) -> pl.DataFrame:
@@ -129,7 +129,7 @@ def smallest(data: pl.DataFrame, columns: Sequence[str]) -> int:
 @pytest.mark.parametrize("hierarchies", [{}, {"age": "interval:5,20", "zip": "prefix:1"}])
 def test_release(hierarchies: dict[str, str]) -> None:
     """Tests each combination, what is unchanged, and that the whole need not be alike."""
-    data = frame(rows=100)
+    data = frame(rows=60)
     release = ic.anonymize(data, protect=ASKED, qi=QI, keep="note", hierarchies=hierarchies)
     assert smallest(release.data, ["age", "sex", "zip"]) >= 5
     assert smallest(release.data, ["age", "job"]) >= 3

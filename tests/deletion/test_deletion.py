@@ -54,7 +54,7 @@ def counted(problem: Problem, classes: np.ndarray, deletion: Deletion) -> int:
 def test_against_all_partitions(method: str, shape: str) -> None:
     """Tests that exact methods find the optimum, and that no bound is above it."""
     met = 0
-    for instance, rng in tables(28, 25, SHAPES[shape]):
+    for instance, rng in tables(28, 16, SHAPES[shape]):
         k, deletion = asked(instance, rng)
         if instance.rows < k:
             continue
@@ -68,7 +68,7 @@ def test_against_all_partitions(method: str, shape: str) -> None:
         assert found.bound <= best <= cost
         assert method == "engine" or found.bound == best == cost
         met += 1
-    assert met > 12
+    assert met > 7
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_against_all_partitions(method: str, shape: str) -> None:
 def test_folded_tables(method: str) -> None:
     """Tests other methods on k tables in one: the optimum, or within their ratio of it."""
     met = 0
-    for instance, rng in tables(29, 20, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
+    for instance, rng in tables(29, 14, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
         k = 2 if method == "simplex-matching" else int(rng.integers(2, 4))
         price = int(rng.integers(1, sum(tree.dearest for tree in instance.trees) + 3))
         best = optimum_deleting(instance, k, price, instance.rows) if instance.rows >= k else None
@@ -98,7 +98,7 @@ def test_folded_tables(method: str) -> None:
         elif method != "mondrian":
             assert found.bound == best == cost
         met += 1
-    assert met > 6
+    assert met > 4
 
 
 def test_optimum_of_folded_tables() -> None:
@@ -116,7 +116,7 @@ def test_optimum_of_folded_tables() -> None:
 
 def test_prices_bound_every_release() -> None:
     """Tests prices alone, of any kind: what deletions save is never more than is taken off."""
-    for instance, rng in tables(31, 60, Shape(rows=(3, 7), columns=(1, 4), trees=True)):
+    for instance, rng in tables(31, 36, Shape(rows=(3, 7), columns=(1, 4), trees=True)):
         k, deletion = asked(instance, rng)
         if instance.rows < k:
             continue
@@ -180,7 +180,7 @@ def test_pairs_by_default() -> None:
 def test_the_engine_deletes_no_more_than_asked() -> None:
     """Tests limits on a table that is too large for exact methods: bounds rise as limits fall."""
     rng = np.random.default_rng(5)
-    instance, _ = from_codes(rng.integers(0, 3, (80, 5)))
+    instance, _ = from_codes(rng.integers(0, 3, (60, 5)))
     problem = Problem(instance, KAnonymity(4))
     costs, bounds = [], []
     for most in (0, 3, 20, None):

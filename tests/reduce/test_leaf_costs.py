@@ -53,7 +53,7 @@ def with_leaf_costs(instance: Instance, rng: np.random.Generator) -> Instance:
 def test_every_method(solver: Solver, shape: str) -> None:
     """Tests that exact methods find the optimum, ratios hold, and no bound is above it."""
     met = 0
-    for plain, rng in tables(9, 12, SHAPES[shape]):
+    for plain, rng in tables(9, 9, SHAPES[shape]):
         instance = with_leaf_costs(plain, rng)
         asked = [] if instance.sensitive is not None else [KAnonymity(2)]
         for model in (*models(instance, rng), *asked):
@@ -81,7 +81,7 @@ def test_every_method(solver: Solver, shape: str) -> None:
 
 def test_prices_and_deletions() -> None:
     """Tests the price bound alone, and deletions, on such tables."""
-    for plain, rng in tables(10, 25, SHAPES["copies"]):
+    for plain, rng in tables(10, 14, SHAPES["copies"]):
         instance = with_leaf_costs(plain, rng)
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))

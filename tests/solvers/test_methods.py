@@ -66,14 +66,14 @@ OTHERS: tuple[Solver, ...] = (
     Incognito(suppression=0.3),
 )
 SHAPES = {
-    "suppression": (Shape(), 60),
-    "binary": (Shape(rows=(2, 11), values=(2, 3)), 40),
-    "one column": (Shape(rows=(2, 11), columns=(1, 2)), 30),
-    "trees and weights": (Shape(trees=True, values=(2, 6)), 60),
-    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 30),
-    "sensitive": (Shape(rows=(2, 8), sensitive=(3,)), 12),
-    "two sensitive": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 10),
-    "sensitive, trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 12),
+    "suppression": (Shape(), 40),
+    "binary": (Shape(rows=(2, 11), values=(2, 3)), 26),
+    "one column": (Shape(rows=(2, 11), columns=(1, 2)), 20),
+    "trees and weights": (Shape(trees=True, values=(2, 6)), 40),
+    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 20),
+    "sensitive": (Shape(rows=(2, 8), sensitive=(3,)), 8),
+    "two sensitive": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 7),
+    "sensitive, trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 8),
 }
 
 

@@ -21,7 +21,7 @@ import incrowd.spark
 from incrowd.cli import cli
 
 
-def people(rows: int = 240, seed: int = 0) -> pl.DataFrame:
+def people(rows: int = 150, seed: int = 0) -> pl.DataFrame:
     """A small table with missing cells, several types, awkward names, and duplicates."""
     rng = np.random.default_rng(seed)
     ages = rng.integers(20, 60, rows)
@@ -120,7 +120,7 @@ def test_typed_columns(spark: Any, scratch: str | None) -> None:
 @pytest.mark.parametrize("rows", [1000, 60])
 def test_ranges(spark: Any, scratch: str | None, rows: int) -> None:
     """Tests that each class shows its least and greatest value, at once and in blocks."""
-    table = people(240, 5).with_columns(pl.col("age").fill_null(30))
+    table = people(130, 5).with_columns(pl.col("age").fill_null(30))
     rules = {"age": "range", "born": "range:most=2"}
     asked: dict[str, Any] = ROLES | {"qi": ["age", "a.b", "born"], "keep": "*"}
     frame = plain(spark, table)

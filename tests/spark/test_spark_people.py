@@ -71,11 +71,11 @@ def test_people_are_counted_as_on_one_machine(spark: Any, scratch: str | None) -
 
 def test_blocks_hold_people(spark: Any, scratch: str | None) -> None:
     """Tests that blocks give classes of k people, below a bound, the same on any partitions."""
-    table, results = visits(160, 1), []
+    table, results = visits(90, 1), []
     for partitions in (1, 3):
         mixed = table.sample(fraction=1, shuffle=True, seed=partitions)
         frame = plain(spark, mixed, partitions)
-        found = incrowd.spark.release(frame, 8, block_rows=90, scratch=scratch, **ASKED)
+        found = incrowd.spark.release(frame, 8, block_rows=60, scratch=scratch, **ASKED)
         assert found.blocks and found.rows == table.height
         assert fewest_people(found, table) == found.fewest_people
         assert fewest_people(found, table) >= 8
@@ -90,9 +90,9 @@ def test_the_bound_of_the_largest_tables(
 ) -> None:
     """Tests the bound that no task sees whole: a row that fewer than k people have must change."""
     monkeypatch.setattr("incrowd.spark.blocks.BOUND_ROWS", 10)
-    table = visits(160, 2)
+    table = visits(100, 2)
     frame = plain(spark, table)
-    found = incrowd.spark.release(frame, 9, block_rows=90, scratch=scratch, **ASKED)
+    found = incrowd.spark.release(frame, 9, block_rows=60, scratch=scratch, **ASKED)
     held = table.group_by(QI).agg(pl.col("patient").n_unique().alias("n"), pl.len().alias("rows"))
     assert found.lower_bound == held.filter(pl.col("n") < 9)["rows"].sum() > 0
     assert found.lower_bound <= found.cost

@@ -218,7 +218,7 @@ def test_rows_are_dealt_in_the_ways_there_are() -> None:
             dealt(key, row, key[order] + 3, label[order], (ways[:, 0], ways[:, 1]))
 
 
-@pytest.mark.parametrize("rows", [10_000, 90])
+@pytest.mark.parametrize("rows", [10_000, 60])
 @pytest.mark.parametrize("names", [["patient"], ["hospital", "patient"]])
 def test_people(place: Path, rows: int, names: list[str]) -> None:
     """Tests proofs of releases that count people, at once and in blocks.
@@ -226,7 +226,7 @@ def test_people(place: Path, rows: int, names: list[str]) -> None:
     Many rows of different people look alike, so rows are dealt out as Spark did it; some rows say
     of nobody whose they are, and some cells are empty.
     """
-    frame = visits(120, 4).with_columns(
+    frame = visits(75, 4).with_columns(
         pl.col("patient").str.slice(1, 1).alias("hospital"),
         pl.when(pl.col("no") % 17 == 0).then(None).otherwise(pl.col("patient")).alias("patient"),
         pl.when(pl.col("no") % 5 == 0).then(None).otherwise(pl.col("ward")).alias("ward"),

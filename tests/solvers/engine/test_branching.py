@@ -52,7 +52,7 @@ def all_within(instance: Instance, k: int, most: int, good: bool) -> tuple[Lifte
 def test_a_cost_is_reached_or_refuted(kind: str, good: bool) -> None:
     """Tests the optimum where the cost allows it, and otherwise the proof that nothing does."""
     branched = 0
-    for number, (instance, rng) in enumerate(random_tables(61, 30, kind, (4, 11), (2, 5))):
+    for number, (instance, rng) in enumerate(random_tables(61, 20, kind, (4, 11), (2, 5))):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
@@ -152,7 +152,7 @@ def test_the_bound_of_a_node(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_proof_with_odd_sets_of_any_release(kind: str) -> None:
     """Tests that prove() ends at the optimum from a poor release and from the best."""
-    for instance, rng in random_tables(64, 25, kind, (6, 12), (2, 5)):
+    for instance, rng in random_tables(64, 16, kind, (6, 12), (2, 5)):
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))
         tree = PrefixTree(instance)

@@ -44,7 +44,7 @@ def hidden(solution: Solution) -> int:
 
 
 CASES: dict[str, tuple[Instance, Model]] = {
-    "k": (table(200, (10, 5, 5, 5, 5, 5)), KAnonymity(7)),
+    "k": (table(100, (10, 5, 5, 5, 5, 5)), KAnonymity(7)),
     "t": (table(240, (8, 4, 4, 4, 4, 4), 4), KAnonymity(4) & TCloseness("0.3")),
 }
 

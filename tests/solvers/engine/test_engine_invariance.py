@@ -60,7 +60,7 @@ def test_order_and_names_do_not_matter(height: str) -> None:
     """Tests that rows, columns and values may be permuted: the optimum stays."""
     rng = np.random.default_rng(41)
     proven = 0
-    for _ in range(8):
+    for _ in range(5):
         n, m, values = int(rng.integers(8, 25)), int(rng.integers(2, 5)), int(rng.integers(2, 6))
         rows, k = random_rows(rng, n, m, values), int(rng.integers(2, 5))
         leaves = tuple(map(str, range(values)))
@@ -84,13 +84,13 @@ def test_order_and_names_do_not_matter(height: str) -> None:
             (renumbered[rng.permutation(n)][:, columns], [other[j] for j in columns]),
         ):
             assert solved(from_codes(changed, tuple(its))[0], k) in (optimum, None)
-    assert proven > 4
+    assert proven > 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_raising_k_never_lowers_the_optimum(kind: str) -> None:
     """Tests costs and bounds along k, up to the whole table as one class."""
-    for instance, _ in random_tables(42, 4, kind, (8, 14), (2, 5)):
+    for instance, _ in random_tables(42, 3, kind, (8, 13), (2, 5)):
         before = 0
         for k in range(1, instance.rows + 1):
             outcome = run(instance, k)
@@ -163,7 +163,7 @@ def test_budgets_are_told_apart() -> None:
 
 def test_a_gap_is_noticed_within_a_stage() -> None:
     """Tests that annealing ends with the first release of which a gap is small enough."""
-    instance, _ = next(random_tables(46, 1, "suppression", (600, 601), (6, 7)))
+    instance, _ = next(random_tables(46, 1, "suppression", (300, 301), (6, 7)))
     events: list[Event] = []
     run(instance, 3, Context(listener=events.append))
     told = [e for e in events if e.stage == "annealing"]

@@ -96,7 +96,7 @@ def test_gathered_classes_are_lawful(kind: str) -> None:
 def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
     """Tests that the cost it tells is that of the classes, also when it is stopped."""
     better = 0
-    for instance, rng in random_tables(34, 60, kind, (4, 40), (1, 6)):
+    for instance, rng in random_tables(34, 40, kind, (4, 40), (1, 6)):
         k = int(rng.integers(2, 6))
         if instance.rows < k:
             continue
@@ -104,7 +104,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         start = Solution.of(instance, grown(instance, near, k))
         told: list[int] = []
         turns = iter([False, False, True] if rng.random() < 0.3 else [False] * 9)
-        trading = Trading(moves=1, least=200_000, heat=(3.0, 0.05), regroups=0.2, bisects=0.2)
+        trading = Trading(moves=1, least=100_000, heat=(3.0, 0.05), regroups=0.2, bisects=0.2)
         stop = partial(next, turns, True)
         end = trading.run(
             start, near, k, 1, None, stop, lambda cost, _, told=told: told.append(cost)
@@ -113,7 +113,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         assert len(end.classes) == instance.rows
         assert end.cost == told[-1]
         better += end.cost < start.cost
-    assert better > 10
+    assert better > 7
 
 
 def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Instance, Any]]:
@@ -196,9 +196,9 @@ def test_hidden_columns_are_counted_only_where_all_cost_the_same(
 def test_wide_search_is_lawful_and_comes_near_the_optimum(kind: str) -> None:
     """Tests the engine where every table counts as too wide: at most 3 % above all optima."""
     cost = least = 0
-    ranged = ranged_tables(35, 40, (3, 10), values=9)
+    ranged = ranged_tables(35, 24, (3, 10), values=9)
     for instance, rng in (
-        ranged if kind == "ranges" else random_tables(35, 40, kind, (3, 10), (1, 6))
+        ranged if kind == "ranges" else random_tables(35, 24, kind, (3, 10), (1, 6))
     ):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
@@ -221,7 +221,7 @@ def test_wide_search_is_repeatable() -> None:
     assert one.bound == two.bound
 
 
-@pytest.mark.parametrize(("k", "rows"), [(3, 700), (8, 300)])
+@pytest.mark.parametrize(("k", "rows"), [(3, 620), (8, 220)])
 def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int, rows: int) -> None:
     """Tests equal classes for equal seeds, bound and stages without a time limit."""
     instance = random_table(np.random.default_rng(39), "suppression", (rows, rows + 1), (6, 7))
@@ -246,7 +246,7 @@ def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int, ro
 def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:
     """Tests equal classes for equal seeds where blocks of rows follow trading, and the bound."""
     rng = np.random.default_rng(38)
-    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 700).round().astype(str) for j in range(3)})
+    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 610).round().astype(str) for j in range(3)})
     told: list[str] = []
     one, two = (
         ic.anonymize(

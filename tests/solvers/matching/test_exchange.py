@@ -92,14 +92,14 @@ def some_nodes(seed: int, cases: int, most: int) -> Iterator[Nodes]:
 def test_exchange_finds_the_optimum() -> None:
     """Tests it against all partitions, from neighbours in the order of rows on."""
     met = 0
-    for nodes in some_nodes(1, 500, 13):
+    for nodes in some_nodes(1, 300, 13):
         groups = cheapest(nodes, any_groups(nodes), Context())
         assert groups is not None
         assert sorted(groups[groups >= 0].tolist()) == list(range(nodes.size))
         best = partition_cost(nodes.size, all_groups(nodes))
         assert int(costs_of(nodes.grid, groups).sum()) == best
         met += 1
-    assert met > 300
+    assert met > 180
 
 
 def test_exchange_with_extras() -> None:

@@ -34,10 +34,10 @@ from solvers.sensitive.quick import LAWFUL, QUICK, require_lawful
 from solvers.small_tables import Shape, models, tables
 
 SHAPES = {
-    "one attribute": (Shape(rows=(2, 9), sensitive=(3,)), 18),
-    "copies": (Shape(rows=(6, 9), columns=(1, 3), values=(2, 3), sensitive=(3,)), 15),
-    "two attributes": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 15),
-    "trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 15),
+    "one attribute": (Shape(rows=(2, 9), sensitive=(3,)), 12),
+    "copies": (Shape(rows=(6, 9), columns=(1, 3), values=(2, 3), sensitive=(3,)), 10),
+    "two attributes": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 10),
+    "trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 10),
 }
 
 
@@ -78,7 +78,7 @@ def test_lawful_and_bounded(shape: str) -> None:
             check(problem, outcome, best)
             assert outcome.solution is not None
             met, total, least = met + 1, total + outcome.solution.cost, least + best
-    assert met > 120
+    assert met > 75
     assert total <= 1.12 * least  # the search is a search, not the fallback
 
 
@@ -116,7 +116,7 @@ def census(rows: int, seed: int = 0) -> Instance:
 )
 def test_larger_table(model: Model) -> None:
     """Tests a few hundred rows: lawful, a gap within reason, the same release for the same seed."""
-    problem = Problem(census(400), model)
+    problem = Problem(census(250), model)
     outcome, again = (QUICK.run(problem, Context(seed=5)) for _ in range(2))
     assert outcome.solution is not None and again.solution is not None
     check(problem, outcome, outcome.solution.cost)
@@ -221,7 +221,7 @@ def test_never_dearer_than_mondrian(limit: float | None) -> None:
     """Tests every model on tables of some dozen rows, with time and without."""
     met = ahead = 0
     shape = Shape(rows=(10, 50), columns=(2, 4), sensitive=(3, 2))
-    for number, (instance, rng) in enumerate(tables(5, 8, shape)):
+    for number, (instance, rng) in enumerate(tables(5, 5, shape)):
         for model in all_models(instance, rng):
             problem = Problem(instance, model)
             outcome = QUICK.run(problem, Context(seed=number, stop=Stop(limit)))
@@ -232,7 +232,7 @@ def test_never_dearer_than_mondrian(limit: float | None) -> None:
                 require_lawful(problem, outcome.solution)
                 assert bool(outcome.by) <= (outcome.solution.cost == known.cost)
                 met, ahead = met + 1, ahead + (outcome.solution.cost < known.cost)
-    assert met > 80 and (ahead > met / 2 or limit is not None)
+    assert met > 50 and (ahead > met / 2 or limit is not None)
 
 
 def test_any_metric_is_served_exactly() -> None:
@@ -240,7 +240,7 @@ def test_any_metric_is_served_exactly() -> None:
 
     Two searches that count violations a little differently need not end at the same release.
     """
-    instance = census(300)
+    instance = census(200)
     (values,) = instance.sensitive_sizes
     line = Metric.of([[abs(v - w) for w in range(values)] for v in range(values)])
     cost = {}
