@@ -13,7 +13,15 @@ import incrowd as ic
 from incrowd.errors import MissingExtraError, OutOfScopeError
 from incrowd.run.stop import Stop
 from incrowd.veil import heaviest as steps
-from incrowd.veil.heaviest import ONE, Weights, fitting, kinds_of, made_exactly, settled
+from incrowd.veil.heaviest import (
+    ONE,
+    Weights,
+    Width,
+    fitting,
+    kinds_of,
+    made_exactly,
+    settled,
+)
 from incrowd.veil.lists import Candidate, Classes, Known, Lots
 from incrowd.veil.program import Program, cp_sat, heaviest
 
@@ -99,16 +107,21 @@ def method_of(rng, shape: tuple[int, int], values: int, k: int):
     return method
 
 
-@pytest.mark.parametrize(("hidden", "dearest"), [(0, 2), (1, 2), (2, 2), (3, 3), (4, 3), (5, 4)])
+@pytest.mark.parametrize(("hidden", "dearest"), [(0, 2), (1, 2), (2, 2), (3, 3), (4, 5), (5, 6)])
 def test_what_classes_cost(hidden: int, dearest: int):
-    """Tests that a class costs a lot from 0 to so many rows, by how many columns it hides."""
+    """Tests that a class costs a lot from 0 to so many rows, by how many columns it hides.
+
+    With k = 10 it costs up to three times as much.
+    """
     rng = np.random.default_rng(hidden)
     choice = (1,) * hidden + (0,) * (6 - hidden)
     signs = rng.integers(0, 1 << 62, (500, 6)).astype(np.uint64)
     weights = Weights(np.full(500, ONE), signs)
-    costs = [weights.cost(Candidate(0.0, 0, np.array([i]), choice)) / ONE for i in range(500)]
-    assert 0 <= min(costs) < 0.1
-    assert dearest - 0.1 < max(costs) < dearest
+    for k, times in ((2, 1), (5, 1), (10, 3)):
+        asked = [Candidate(0.0, 0, np.array([i]), choice) for i in range(500)]
+        costs = [weights.cost(one, k) / ONE / times for one in asked]
+        assert 0 <= min(costs) < 0.1
+        assert dearest - 0.1 < max(costs) < dearest
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -137,9 +150,13 @@ def test_consistent(k: int):
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("k", [2, 3])
 def test_consistent_on_wider_tables(k: int, few: bool, monkeypatch: pytest.MonkeyPatch):
-    """Tests random veils of tables whose groups compete, also where steps take few sets."""
+    """Tests random veils of tables whose groups compete, also where steps take few sets.
+
+    How many they take depends on who waits.
+    """
     if few:
-        monkeypatch.setattr(steps, "SETS", {1: (3,), 2: (2, 2), 3: (1,)})
+        narrow = {1: Width(3, 3, 0), 2: Width(1, 4, 3 * k), 3: Width(1, 2, 2 * k)}
+        monkeypatch.setattr(steps, "WIDTHS", narrow)
     asked = 0
 
     def counted(program, *others):
@@ -218,3 +235,10 @@ def test_without_or_tools(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "ortools.sat.python.cp_model", raising=False)
     with pytest.raises(MissingExtraError, match=r"incrowd\[veil\]"):
         cp_sat()
+
+
+def test_the_more_rows_wait_the_fewer_sets_a_step_takes():
+    width = Width(8, 50, 1000)
+    assert [width.sets(waiting, 5) for waiting in (0, 1, 1000)] == [50, 50, 50]
+    assert [width.sets(waiting, 2) for waiting in (1001, 2000, 6250, 10**7)] == [49, 25, 8, 8]
+    assert [width.sets(waiting, 10) for waiting in (500, 1000, 10**7)] == [50, 25, 8]

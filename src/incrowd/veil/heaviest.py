@@ -47,12 +47,44 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 ONE = 1 << 24
 """What a row weighs before its lot."""
-DEAREST = (2, 2, 2, 3, 3, 4)
-"""By hidden columns: so many times ``ONE`` no class costs.  Dearer ones make a proof shorter."""
-EFFORT = 100.0
+DEAREST = (2, 2, 2, 3, 5, 6)
+"""By hidden columns: so many times ``ONE`` no class of up to ``FEW`` rows costs, larger ones more.
+
+Dearer classes make a proof shorter."""
+FEW = 5
+EFFORT = 200.0
 """What the search and the proof of a step may take, in CP-SAT's deterministic seconds."""
-SETS: dict[int, tuple[int, ...]] = {1: (1 << 16,), 2: (10,), 3: (16,), 4: (12,), 5: (8,)}
-"""Hidden columns → how many sets of them each exact step takes."""
+
+
+class Width(NamedTuple):
+    """How many sets of columns an exact step takes: a longer list makes a longer proof.
+
+    Attributes
+    ----------
+    least, most: sets.
+    rows: up to so many waiting rows it takes the most; where more wait, or classes need more than
+        ``FEW`` rows, fewer in proportion.
+    """
+
+    least: int
+    most: int
+    rows: int
+
+    def sets(self, waiting: int, k: int) -> int:
+        """Return how many sets a step takes; published rows decide how many wait."""
+        found = self.most * self.rows * FEW // (max(1, waiting) * max(FEW, k))
+        return max(self.least, min(self.most, found))
+
+
+ALL = 1 << 16
+WIDTHS = {
+    1: Width(ALL, ALL, 0),
+    2: Width(10, 10, 0),
+    3: Width(16, 25, 5000),
+    4: Width(12, 30, 2200),
+    5: Width(8, 50, 1000),
+}
+"""By hidden columns; there is no exact step for others."""
 
 
 class Weights(NamedTuple):
@@ -69,11 +101,12 @@ class Weights(NamedTuple):
     rows: Ints
     signs: NDArray[np.uint64]
 
-    def cost(self, one: Candidate) -> int:
-        """Return what a class costs, by lot for its choice and the texts that it shows."""
+    def cost(self, one: Candidate, k: int) -> int:
+        """Return what a class of k rows costs, by lot for its choice and the texts it shows."""
         shown = self.signs[one.members[0]][np.array(one.choice) == 0]
         drawn = blake2b(bytes(one.choice) + shown.tobytes(), digest_size=8).digest()
-        return int.from_bytes(drawn, "big") * DEAREST[sum(one.choice)] * ONE >> 64
+        dearest = DEAREST[sum(one.choice)] * ONE * max(FEW, 2 * k - FEW) // FEW
+        return int.from_bytes(drawn, "big") * dearest >> 64
 
 
 class Settled(NamedTuple):
@@ -109,7 +142,9 @@ def made_exactly(
     found = Made(known, lots)
     for _, equal in groupby(choices_by_cost(costs), key=lambda choice: lost(costs, choice)):
         choices = ranked(found, list(equal))
-        for size in SETS.get(max(map(sum, choices)), ()):
+        width = WIDTHS.get(max(map(sum, choices)))
+        if width:
+            size = width.sets(int((found.of_row < 0).sum()), least)
             few, choices = choices[:size], choices[size:]
             asked = list(candidates(found, few, lawful))
             asked.sort(key=lambda one: one[:2])
@@ -138,7 +173,7 @@ def ranked(found: Made, choices: list[Choice]) -> list[Choice]:
 def opened_groups(asked: list[Candidate], weights: Weights, k: int, stop: Stop) -> Bools:
     """bool, shape (groups,): which the heaviest way opens."""
     members = [one.members for one in asked]
-    cost = [weights.cost(one) for one in asked]
+    cost = [weights.cost(one, k) for one in asked]
     sure = settled(members, cost, weights.rows, k)
     found = sure.opened.copy()
     free = np.flatnonzero(~sure.opened & ~sure.closed)
