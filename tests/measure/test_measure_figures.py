@@ -222,7 +222,7 @@ def test_record_is_json() -> None:
 
 def test_printed_figures_are_never_too_good() -> None:
     """Tests that a printed t is one that the table obeys: rounded up, while l is rounded down."""
-    from incrowd.text.grids import down, up
+    from incrowd.text.units import down, up
 
     assert up(F(1, 3)) == "0.3334"
     assert down(F(5, 3)) == "1.6666"

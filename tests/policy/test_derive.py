@@ -62,7 +62,7 @@ def test_files_keep_their_form(form: str, tmp_path: Path) -> None:
         from incrowd.tables import write
         from incrowd.tables.base import Edit
 
-        frame = from_native(pl.DataFrame(PEOPLE))
+        frame = from_native(pl.DataFrame(PEOPLE).with_columns(pl.col("ill").replace("", None)))
         write(frame.edited(Edit(frame.columns)), file)
     source = read(file)
     found = derived(source, {"age": RULE})

@@ -87,6 +87,10 @@ def hidden(data: bytes, fields: list[arrow.Table]) -> str | None:
             source = batch.number(0, "<q")
             some, batch = [words[source]], batch.table(1)
         parts = Parts(*_parts(data, batch, body), tails, texts, source)
+        if any(rows > 8 * max(map(len, parts.buffers), default=0) for rows in parts.nodes):
+            if any(map(len, parts.buffers)):
+                raise ValueError("a column has more rows than it has bits")
+            continue  # columns of missing cells alone
         for one in some:
             seen = np.ones(parts.nodes[0], bool)
             if note := next(_beside(one, parts, seen, words=kind == arrow.DICTIONARY), None):
@@ -172,7 +176,10 @@ def _beside(
 def _within(one: arrow.Table, kind: int, parts: Parts, seen: Seen) -> Iterator[str]:
     """Yield what the columns within one hold beside its cells."""
     if kind == FIXED_LIST:
-        seen = np.repeat(seen, one.table(3).number(0, "<i"))
+        width = one.table(3).number(0, "<i")
+        if parts.nodes[0] != width * len(seen):
+            raise ValueError("a column has other rows")
+        seen = np.repeat(seen, width)
     elif kind != STRUCT:
         ends = _ends(parts, len(seen), kind == LONG_LIST)
         steps = np.zeros(parts.nodes[0] + 1, np.int64)

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from incrowd.text.grids import up
-from incrowd.text.units import counted, shown, shown_gap, shown_price
+from incrowd.text.units import counted, shown, shown_gap, shown_price, up
 
 if TYPE_CHECKING:
     from incrowd.release import Release

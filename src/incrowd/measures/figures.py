@@ -9,8 +9,8 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from incrowd.text.grids import Tabled, down, grid, named, share, up
-from incrowd.text.units import counted
+from incrowd.text.grids import Tabled, grid, named, share
+from incrowd.text.units import counted, down, up
 
 Figure = int | Fraction | float
 PEOPLE = "people", "rows whose class is one person's"

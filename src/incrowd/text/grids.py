@@ -2,9 +2,7 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from fractions import Fraction
-from math import ceil, floor, isinf
+from collections.abc import Iterable
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -33,27 +31,6 @@ class Tabled(ABC):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show them in a notebook, where the last value of a cell is shown by itself."""
         printer.text(str(self))
-
-
-def up(value: float | Fraction, digits: int = 4) -> str:
-    """Write a figure for which less is safer, rounded up; ``inf`` as none."""
-    return rounded(value, digits, ceil)
-
-
-def down(value: float | Fraction) -> str:
-    """Write a figure for which more is safer, rounded down."""
-    return rounded(value, 4, floor)
-
-
-def rounded(value: float | Fraction, digits: int, way: Callable[[Fraction], int]) -> str:
-    """Write a figure with so many digits, rounded one way."""
-    if isinstance(value, float) and isinf(value):
-        return "none"
-    number = Fraction(value)
-    if isinstance(value, float):
-        number = Fraction(round(number, digits + 6))  # a double's last bits are no figure
-    scaled = number * 10**digits
-    return f"{way(scaled) / 10**digits:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def share(part: int, whole: int) -> str:

@@ -6,6 +6,7 @@ shortest decimal that writes it, as everywhere: 17.1 is 171/10.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal
 
@@ -76,6 +77,27 @@ def shown_share(share: float) -> str:
     """Return a bound's share in percent, two decimals, never more than it is."""
     hundredths = math.floor(as_written(share) * 10_000)
     return f"{hundredths // 100}.{hundredths % 100:02}%"
+
+
+def up(value: float | Fraction, digits: int = 4) -> str:
+    """Write a figure for which less is safer, rounded up; ``inf`` as none."""
+    return rounded(value, digits, math.ceil)
+
+
+def down(value: float | Fraction) -> str:
+    """Write a figure for which more is safer, rounded down."""
+    return rounded(value, 4, math.floor)
+
+
+def rounded(value: float | Fraction, digits: int, way: Callable[[Fraction], int]) -> str:
+    """Write a figure with so many digits, rounded one way."""
+    if isinstance(value, float) and math.isinf(value):
+        return "none"
+    number = Fraction(value)
+    if isinstance(value, float):
+        number = Fraction(round(number, digits + 6))  # a double's last bits are no figure
+    scaled = number * 10**digits
+    return f"{way(scaled) / 10**digits:.{digits}f}".rstrip("0").rstrip(".")
 
 
 class Priced:
