@@ -22,12 +22,8 @@ import numpy as np
 import polars as pl
 from scipy.stats import binom
 
-import incrowd as ic
 from codebook import halves
-from incrowd.codebooks import codebook
-from incrowd.codebooks.delta import delta_of
-from incrowd.codebooks.patterns import made_of
-from incrowd.tables.files import open_table
+from incrowd.codebooks import codebook, delta_of, patterns_for
 
 Levels = dict[str, dict[str, list[str]]]
 """Column → value → its labels, from the value itself to the star."""
@@ -91,8 +87,7 @@ def by_patterns(
     rules = {}
     if folder is not None:
         rules = {name: str(folder / f"adult_hierarchy_{name}.csv") for name in target.columns}
-    made = ic.anonymize(others, 4 * k, hierarchies=rules, time_limit=60).data
-    patterns = made_of(open_table(made), target.columns)
+    patterns = patterns_for(others, k, 0.5, hierarchies=rules).patterns
     costs = []
     for _ in range(5):
         found = codebook(target, patterns, k, 0.5, hierarchies=rules)

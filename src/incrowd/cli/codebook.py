@@ -1,7 +1,7 @@
 """``incrowd codebook make|apply|delta``, and ``incrowd verify --patterns``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.codebooks.release import CodebookRelease
+    from incrowd.tables.base import Source
 
 group = click.Group(
     "codebook",
@@ -40,34 +41,66 @@ epsilon_option = click.option(
 )
 
 
-@group.command("make", short_help="Make a list of patterns from a release of other people.")
-@click.argument("release")
+@group.command("make", short_help="Make a list of patterns of other people.")
+@click.argument("others", metavar="IN")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The patterns; - for a pipe.")
-@click.option("--qi", multiple=True, metavar="A,B,…", help="Its quasi-identifiers. Default: all.")
+@click.option(
+    "-k", "k", type=int, help="Choose patterns for this -k of apply; without it IN is a release."
+)
+@click.option("--sample", metavar="P", help="With -k: the --sample of apply.  [default: 0.5]")
+@options.policy_options(
+    *("qi", "sensitive", "id", "keep", "hierarchies"),
+    qi="Columns of the patterns. Default: all that have no other role.",
+    hierarchies="With -k: what cells of a column may become, as for anonymize.",
+)
 @star_option
 @options.reading_options
-def make(release: str, output: str, qi: tuple[str, ...], star: str, **given: Any) -> None:
-    """Make a list of patterns from RELEASE: fewest stars first, then most rows.
+def make(others: str, output: str, star: str, **given: Any) -> None:
+    """Make a list of patterns of IN, which must be of other people than the patterns are for.
 
-    RELEASE must be of other people than the table that the patterns are for, such as last year's:
-    patterns that depend on the table protect nobody.
+    With -k, IN is a table, such as last year's, and the patterns are chosen so that a release of as
+    many people like these is expected to lose few cells; the command says how many. Without, IN is
+    a release, and its rows are the patterns: fewest stars first, then most rows. Patterns that
+    depend on the table that they are for protect nobody.
     """
-    import polars as pl
-
-    require_apart({"-o": output}, release, given)
-    table = options.opened(release, given)
-    columns = options.split_names(qi, table.columns) if qi else table.columns
-    options.require_columns("--qi", columns, table.columns)
-    patterns = codebooks.made_of(table, columns, star)
-    texts = pl.DataFrame(
-        {
-            name: pl.Series([cells[j] for cells in patterns.cells], dtype=pl.String)
-            for j, name in enumerate(columns)
-        }
-    )
+    require_apart({"-o": output}, others, given)
+    table = options.opened(others, given)
+    names = {
+        role: options.split_names(given[role], table.columns)
+        for role in ("qi", "sensitive", "id", "keep")
+    }
+    hierarchies = options.split_pairs("--hierarchy", given["hierarchies"], table.columns)
+    if given["k"] is None:
+        if hierarchies or given["sample"] is not None:
+            raise InputError("--hierarchy and --sample go with -k, which chooses patterns")
+        patterns, expected = codebooks.made_of(table, columns_of(table, names), star), ""
+    else:
+        qi, sample = names.pop("qi") or None, given["sample"]
+        patterns, loss, left_out = codebooks.patterns_for(
+            table,
+            given["k"],
+            "0.5" if sample is None else sample,
+            qi=qi,
+            hierarchies=hierarchies,
+            star=star,
+            **names,
+        )
+        expected = (
+            f"\nexpected of as many people like these: {loss:.1%} of the cells of rows taken are "
+            f"hidden; {left_out:.1%} of these rows are left out, which counts as all their cells"
+        )
     with whole(output) as file:
-        texts.write_csv(file)
-    say(f"{output}: {len(patterns.cells):,} patterns of {len(columns):,} columns")
+        patterns.frame().write_csv(file)
+    columns = counted(len(patterns.columns), "column")
+    say(f"{output}: {counted(len(patterns.cells), 'pattern')} of {columns}{expected}")
+
+
+def columns_of(table: "Source", roles: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the quasi-identifiers of a release: those named, or all without another role."""
+    for role, names in roles.items():
+        options.require_columns(f"--{role}", names, table.columns)
+    others = {name for role, names in roles.items() if role != "qi" for name in names}
+    return roles["qi"] or [name for name in table.columns if name not in others]
 
 
 @group.command("apply", short_help="Release a table by patterns; rows are lost by design.")

@@ -5,7 +5,7 @@ fewer than k rows are left out.
 
 delta.py      (ε, δ) of k, the sample's share and ε
 patterns.py   the list of patterns, and the pattern of each row
-make.py       a list of patterns from a release of other people
+chosen.py     a list of patterns chosen for a table of other people
 release.py    codebook(): from a table to its release
 statement.py  what may be said in public
 verified.py   a release against its statement
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from incrowd.run.late import importer
 
 if TYPE_CHECKING:
+    from incrowd.codebooks.chosen import Chosen as Chosen
+    from incrowd.codebooks.chosen import patterns_for as patterns_for
     from incrowd.codebooks.delta import Asked as Asked
     from incrowd.codebooks.delta import delta_of as delta_of
     from incrowd.codebooks.delta import least_k as least_k
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Asked": "incrowd.codebooks.delta",
+    "Chosen": "incrowd.codebooks.chosen",
     "CodebookRelease": "incrowd.codebooks.release",
     "Patterns": "incrowd.codebooks.patterns",
     "codebook": "incrowd.codebooks.release",
@@ -36,6 +39,7 @@ _HOME = {
     "least_k": "incrowd.codebooks.delta",
     "made_of": "incrowd.codebooks.patterns",
     "of_delta": "incrowd.codebooks.delta",
+    "patterns_for": "incrowd.codebooks.chosen",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -20,6 +20,8 @@ from incrowd.tables.base import Column, Source, Table
 from incrowd.tables.files import open_table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
 Ints = NDArray[np.int64]
@@ -61,6 +63,14 @@ class Patterns:
                 "for each pattern"
             )
         return cls(table.columns, tuple(dict.fromkeys(rows_of(table, table.columns))), star)
+
+    def frame(self) -> "pl.DataFrame":
+        """Return the patterns as a polars frame of texts, one row each: what ``of`` reads."""
+        import polars as pl
+
+        texts = zip(*self.cells, strict=True) if self.cells else ((),) * len(self.columns)
+        pairs = zip(self.columns, texts, strict=True)
+        return pl.DataFrame({name: pl.Series(cells, dtype=pl.String) for name, cells in pairs})
 
     @cached_property
     def shadowed(self) -> frozenset[tuple[Cell, ...]]:
@@ -119,14 +129,14 @@ def rows_of(table: Table, columns: Sequence[str]) -> list[tuple[Cell, ...]]:
 def _below(name: str, column: Column, hierarchy: "Hierarchy | None") -> dict[Cell, list[int]]:
     """Return label → codes of the values that it stands for; the values themselves included."""
     found: dict[Cell, list[int]] = {}
-    labels = {} if hierarchy is None else _labels(name, column.values, hierarchy)
+    labels = {} if hierarchy is None else labels_above(name, column.values, hierarchy)
     for code, value in enumerate(column.values):
         for label in {value, *labels.get(value, ())}:
             found.setdefault(label, []).append(code)
     return found
 
 
-def _labels(
+def labels_above(
     name: str, values: Sequence[Cell], hierarchy: "Hierarchy"
 ) -> dict[Cell, tuple[Cell, ...]]:
     """Return value → what a hierarchy puts above it, but for the root.
