@@ -19,7 +19,6 @@ needs to be believed: the guarantee holds for any list that was made without the
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,12 +26,13 @@ from numpy.typing import NDArray
 
 from incrowd.codebooks.delta import Asked
 from incrowd.codebooks.patterns import Cell, Patterns, labels_above
+from incrowd.codebooks.release import labels_of
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Policy
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
-from incrowd.veil.lists import MOST_CHOICES, Choice, Known, choices_by_cost, lost
+from incrowd.veil.lists import MOST_CHOICES, Choice, Known, lost, steps_of
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
     left_out: float
 
 
-class Levels(NamedTuple):
+class Cells(NamedTuple):
     """What a column's cells may become.
 
     Attributes
@@ -121,35 +121,30 @@ def patterns_for(
     if not table.rows:
         raise InputError("the table has no rows to choose patterns for")
     sources, columns = policy.sources(), roles.qi
-    levels = [levels_of(name, table.encode(name), sources.get(name), star) for name in columns]
+    levels = [cells_of(name, table.encode(name), sources.get(name), star) for name in columns]
     costs = costs_of(levels)
-    beside = together(table, (*roles.sensitive, *roles.keep))
+    everybody = np.zeros(table.rows, np.int64)
+    beside = labels_of(table, (*roles.sensitive, *roles.keep), everybody)
     whole = np.zeros((table.rows, len(columns)), np.int64)  # each cell is known
     known = Known([one.nodes for one in levels], whole)
     chance = chances(asked, table.rows)
-    found = []
+    found, steps = [], list(steps_of(costs))
     for times in TIMES:
         listed = Listed(known, costs, beside, chance, times)
-        listed.fill()
+        listed.fill(steps)
         listed.leave_out()
         found.append(judged(listed, levels, columns, table, sources, star))
     return min(found, key=lambda one: one.loss)
 
 
-def together(table: Source, names: Sequence[str]) -> Ints:
-    """int64, shape (rows,): number of what a row has in some columns."""
-    codes = [np.zeros(table.rows, np.int64), *(table.encode(name).codes for name in names)]
-    return np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
-
-
-def levels_of(name: str, column: Column, hierarchy: "Hierarchy | None", star: str) -> Levels:
+def cells_of(name: str, column: Column, hierarchy: "Hierarchy | None", star: str) -> Cells:
     """Return what the cells of a column may become.
 
     Raises
     ------
     InputError: a value or a label reads as the star.
     """
-    labels = {} if hierarchy is None else labels_above(name, column.values, hierarchy)
+    labels = labels_above(name, column.values, hierarchy)
     paths = [(value, *labels.get(value, ())) for value in column.values]
     if any(star in path for path in paths):
         raise InputError(
@@ -163,10 +158,10 @@ def levels_of(name: str, column: Column, hierarchy: "Hierarchy | None", star: st
         number = {text: i for i, text in enumerate(dict.fromkeys(shown))}
         texts.append(list(number))
         nodes.append(np.array([number[text] for text in shown])[column.codes])
-    return Levels([*texts, [star]], np.vstack([*nodes, np.zeros_like(nodes[0])]))
+    return Cells([*texts, [star]], np.vstack([*nodes, np.zeros_like(nodes[0])]))
 
 
-def costs_of(levels: Sequence[Levels]) -> list[Ints]:
+def costs_of(levels: Sequence[Cells]) -> list[Ints]:
     """Return for each column int64, shape (levels,): what a cell at each loses; as much at last.
 
     Raises
@@ -222,18 +217,18 @@ class Listed:
         counts = np.bincount(self.beside[rows])
         return float(counts @ self.chance[counts])
 
+    def shown(self, choice: Choice) -> float:
+        """Return the share of a row's cells that a choice of levels shows."""
+        return 1 - lost(self.costs, choice) / self.whole
+
     def loss(self, pattern: int, rows: Ints) -> float:
         """Return how many rows' cells a pattern is expected to lose."""
-        shown = 1 - lost(self.costs, self.choices[pattern]) / self.whole
-        return len(rows) - shown * self.published(rows)
+        return len(rows) - self.shown(self.choices[pattern]) * self.published(rows)
 
-    def fill(self) -> None:
+    def fill(self, steps: Sequence[list[Choice]]) -> None:
         """Give each row a pattern; who fits none becomes all stars, the last one."""
         waits = np.ones(len(self.beside), bool)
-        for _, equal in groupby(
-            choices_by_cost(self.costs), key=lambda choice: lost(self.costs, choice)
-        ):
-            choices = list(equal)
+        for choices in steps:
             for group in largest(self.groups(choices, np.flatnonzero(waits)), waits):
                 if self.likely(group.rows):
                     self.add(choices[group.place], group.rows)
@@ -319,23 +314,23 @@ def largest(groups: Iterator[Group], waits: NDArray[np.bool_]) -> Iterator[Group
 
 def judged(
     listed: Listed,
-    levels: Sequence[Levels],
+    levels: Sequence[Cells],
     columns: Sequence[str],
     table: Source,
     sources: "Mapping[str, Hierarchy]",
     star: str,
 ) -> Chosen:
     """Return the patterns, and what they are expected to lose on a table like this one."""
-    costs: dict[tuple[Cell, ...], float] = {}
+    shown: dict[tuple[Cell, ...], float] = {}
     for choice, rows in listed.pairs():
         at = zip(levels, choice, listed.nodes_at(choice, rows), strict=True)
         cells = tuple(one.texts[level][node] for one, level, node in at)
-        costs.setdefault(cells, lost(listed.costs, choice) / listed.whole)
-    patterns = Patterns(tuple(columns), tuple(costs), star)
+        shown.setdefault(cells, listed.shown(choice))
+    patterns = Patterns(tuple(columns), tuple(shown), star)
     both = np.column_stack([patterns.of_rows(table, sources), listed.beside])
     kinds, counts = np.unique(both, axis=0, return_counts=True)
     kept = counts * listed.chance[counts]
-    shown = 1 - np.array([*costs.values()])[kinds[:, 0]]
+    cells_shown = np.array([*shown.values()])[kinds[:, 0]]
     return Chosen(
-        patterns, 1 - float(kept @ shown) / table.rows, 1 - float(kept.sum()) / table.rows
+        patterns, 1 - float(kept @ cells_shown) / table.rows, 1 - float(kept.sum()) / table.rows
     )

@@ -129,7 +129,7 @@ def rows_of(table: Table, columns: Sequence[str]) -> list[tuple[Cell, ...]]:
 def _below(name: str, column: Column, hierarchy: "Hierarchy | None") -> dict[Cell, list[int]]:
     """Return label → codes of the values that it stands for; the values themselves included."""
     found: dict[Cell, list[int]] = {}
-    labels = {} if hierarchy is None else labels_above(name, column.values, hierarchy)
+    labels = labels_above(name, column.values, hierarchy)
     for code, value in enumerate(column.values):
         for label in {value, *labels.get(value, ())}:
             found.setdefault(label, []).append(code)
@@ -137,13 +137,15 @@ def _below(name: str, column: Column, hierarchy: "Hierarchy | None") -> dict[Cel
 
 
 def labels_above(
-    name: str, values: Sequence[Cell], hierarchy: "Hierarchy"
+    name: str, values: Sequence[Cell], hierarchy: "Hierarchy | None"
 ) -> dict[Cell, tuple[Cell, ...]]:
-    """Return value → what a hierarchy puts above it, but for the root.
+    """Return value → what a hierarchy puts above it, but for the root; nothing without one.
 
     A value that it does not know has nothing above it: whether somebody has such a value must not
     end the run.
     """
+    if hierarchy is None:
+        return {}
     alone: list[Cell] = list(values)
     found: dict[Cell, tuple[Cell, ...]] = {}
     if isinstance(hierarchy, HierarchyFile | HierarchyRows):  # of each value the file alone tells

@@ -19,7 +19,6 @@ comes, and none becomes heavier.  So the heaviest of all is the heaviest of fewe
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -36,10 +35,9 @@ from incrowd.veil.lists import (
     Lots,
     Made,
     candidates,
-    choices_by_cost,
     exchanged,
     finished,
-    lost,
+    steps_of,
 )
 from incrowd.veil.program import Kind, Program, heaviest
 
@@ -140,8 +138,8 @@ def made_exactly(
     OutOfScopeError: a step is not proven.
     """
     found = Made(known, lots)
-    for _, equal in groupby(choices_by_cost(costs), key=lambda choice: lost(costs, choice)):
-        choices = ranked(found, list(equal))
+    for equal in steps_of(costs):
+        choices = ranked(found, equal)
         width = WIDTHS.get(max(map(sum, choices)))
         if width:
             size = width.sets(int((found.of_row < 0).sum()), least)

@@ -128,6 +128,12 @@ def choices_by_cost(costs: Sequence[Ints]) -> list[Choice]:
     return sorted(found, key=lambda choice: (lost(costs, choice), sum(choice), choice))
 
 
+def steps_of(costs: Sequence[Ints]) -> Iterator[list[Choice]]:
+    """Yield the choices that lose as much, by rising loss."""
+    for _, equal in groupby(choices_by_cost(costs), key=lambda choice: lost(costs, choice)):
+        yield list(equal)
+
+
 def lost(costs: Sequence[Ints], choice: Choice) -> int:
     """Return what a row pays under a choice."""
     return sum(int(cost[level]) for cost, level in zip(costs, choice, strict=True))
@@ -212,13 +218,13 @@ def with_levels(
 ) -> Levels:
     """Make the classes; see ``Known``, ``choices_by_cost`` and ``made``."""
     found = Made(known, Lots.none(len(known.lowest)) if lots is None else lots)
-    choices = choices_by_cost(costs)
+    steps = list(steps_of(costs))
     for _ in range(2):
-        for _, equal in groupby(choices, key=lambda choice: lost(costs, choice)):
+        for choices in steps:
             if least:
-                exchanged(found, list(equal), lawful, least)
+                exchanged(found, choices, lawful, least)
             else:
-                step(found, list(equal), lawful)
+                step(found, choices, lawful)
         if not found.helps.any():
             break
         found.helps[:] = False  # who is left makes classes like all others
