@@ -121,13 +121,19 @@ def _left_over(messages: list[tuple[bytes, bytes]]) -> bool:
 
 def _parts(data: bytes, batch: arrow.Table, body: int) -> tuple[list[int], list[bytes], list[int]]:
     """Return nodes, buffers (as they are, none compressed) and numbers of text buffers."""
-    spans = [struct.unpack_from("<qq", data, at) for at in batch.vector(2, 16)]
-    buffers = [data[body + at : body + at + size] for at, size in spans]
+    buffers = [data[begin:end] for begin, end in _spans(data, batch, body)]
     if batch.has(3):
         codec = batch.table(3).number(0, "<b")
         buffers = [blocks.inflated(each, codec) for each in buffers]
     nodes = [struct.unpack_from("<q", data, at)[0] for at in batch.vector(1, 16)]
     return nodes, buffers, [struct.unpack_from("<q", data, at)[0] for at in batch.vector(4, 8)]
+
+
+def _spans(data: bytes, batch: arrow.Table, body: int) -> Iterator[tuple[int, int]]:
+    """Yield where each buffer of a message begins and ends."""
+    for place in batch.vector(2, 16):
+        at, size = struct.unpack_from("<qq", data, place)
+        yield body + at, body + at + size
 
 
 def _named(one: arrow.Table) -> Iterator[arrow.Table]:
@@ -314,8 +320,7 @@ def _has_gaps(data: bytes) -> bool:
         held.append((begin, body))
         if kind in (arrow.DICTIONARY, arrow.RECORDS):
             batch = batch.table(1) if kind == arrow.DICTIONARY else batch
-            spans = (struct.unpack_from("<qq", data, at) for at in batch.vector(2, 16))
-            held += [(body + at, body + at + size) for at, size in spans]
+            held += _spans(data, batch, body)
     at = 0
     for begin, end in sorted(held):
         between = data[at:begin].strip(b"\0")

@@ -99,8 +99,7 @@ def flat(column: pl.Series) -> Iterator[pl.Series]:
 
     Polars takes some names for patterns, and finds no column.
     """
-    column, kind = column.alias("cells"), unmapped(column.dtype)
-    column = column if kind == column.dtype else column.cast(kind)
+    column = without_maps(column.alias("cells"))
     if isinstance(column.dtype, pl.Struct):
         for field in column.struct.unnest().get_columns():
             yield from flat(field)
@@ -108,6 +107,12 @@ def flat(column: pl.Series) -> Iterator[pl.Series]:
         yield from flat(column.explode())
     else:
         yield column
+
+
+def without_maps(column: pl.Series) -> pl.Series:
+    """Return a column with lists of keys and values in the place of maps."""
+    kind = unmapped(column.dtype)
+    return column if kind == column.dtype else column.cast(kind)
 
 
 def unmapped(kind: Any) -> Any:

@@ -8,7 +8,7 @@ import polars as pl
 
 from incrowd.checker import arrow, beside
 from incrowd.checker.dictionaries import WORDS, idle, words_of
-from incrowd.checker.lean import BLOCK, flat, once_each, table_of, unmapped
+from incrowd.checker.lean import BLOCK, flat, once_each, table_of, without_maps
 from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
@@ -93,9 +93,8 @@ def stored(column: pl.Series) -> pl.Series:
     Polars cannot count the former, and of the latter the numbers are looked at one by one.
     """
     own = getattr(pl, "BaseExtension", None)  # polars before 1.36 reads none
-    column = column.ext.storage() if own and isinstance(column.dtype, own) else column
-    kind = unmapped(column.dtype)
-    return column if kind == column.dtype else column.cast(kind)
+    extended = own and isinstance(column.dtype, own)
+    return without_maps(column.ext.storage() if extended else column)
 
 
 class _Cells:
