@@ -256,6 +256,11 @@ def home_hint(path: object) -> str:
     return "; ~ is not read as your home folder here: write it in full" if home else ""
 
 
+def no_folder(path: object, folder: object) -> InputError:
+    """Return the error that the folder of a file or folder to be written is not there."""
+    return InputError(f"{path}: the folder {str(folder)!r} does not exist{home_hint(path)}")
+
+
 NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps
 
 

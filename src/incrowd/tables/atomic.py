@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from incrowd.errors import InputError, home_hint
+from incrowd.errors import InputError, no_folder
 
 try:
     import fcntl
@@ -142,8 +142,7 @@ def _beside(target: Path, name: str) -> IO[bytes]:
     except FileNotFoundError:
         if target.parent.is_dir():  # as /proc, which holds no files of one's own
             raise InputError(f"{name}: no file can be made in {str(target.parent)!r}") from None
-        missing = f"the folder {str(target.parent)!r} does not exist"
-        raise InputError(f"{name}: {missing}{home_hint(name)}") from None
+        raise no_folder(name, target.parent) from None
     except OSError as error:
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from incrowd.errors import InputError, home_hint
+from incrowd.errors import InputError, no_folder
 from incrowd.tables.atomic import raise_plainly, sync_folder
 
 AT_FDCWD = -100
@@ -48,8 +48,7 @@ def _beside(target: Path, name: str) -> Path:
     try:
         made = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
     except FileNotFoundError:
-        missing = f"the folder {str(target.parent)!r} does not exist"
-        raise InputError(f"{name}: {missing}{home_hint(name)}") from None
+        raise no_folder(name, target.parent) from None
     except OSError as error:
         raise_plainly(error, name)
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None

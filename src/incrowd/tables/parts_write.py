@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, home_hint
+from incrowd.errors import InputError, no_folder
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, texts
 from incrowd.tables.csv_table import CsvTable, recoded
@@ -43,8 +43,7 @@ def require_folder_place(path: str | Path, source: str | Path) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{path}: is a file; several files go into a folder")
     if not target.parent.is_dir():
-        missing = f"the folder {str(target.parent)!r} does not exist"
-        raise InputError(f"{path}: {missing}{home_hint(path)}")
+        raise no_folder(path, target.parent)
     require_replaceable(target, bare_names(names))
 
 
