@@ -58,7 +58,7 @@ def test_consistent(k: int):
     """Tests on all veils of small tables that to hide a cell which is hidden changes nothing."""
     rng = np.random.default_rng(10 + k)
     seen = 0
-    for _ in range(12):
+    for _ in range(5):
         codes, weights, lots = rng.integers(0, 2, (5, 2)), rng.integers(1, 3, 2), lots_of(rng, 5)
 
         def method(codes, veiled, weights, lawful, lots=lots):
@@ -76,7 +76,7 @@ def test_consistent(k: int):
                 more[i, c] = True
                 assert known[more.tobytes()] == release
                 seen += 1
-    assert seen > 1000
+    assert seen > 400
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -84,7 +84,7 @@ def test_consistent_on_wider_tables(k: int):
     """Tests random veils of tables whose sets of columns compete."""
     rng = np.random.default_rng(20 + k)
     seen = 0
-    for _ in range(30):
+    for _ in range(14):
         rows = 6 * k
         codes, weights = rng.integers(0, 3, (rows, 4)), rng.integers(1, 3, 4)
         lots, veiled = lots_of(rng, rows), rng.random((rows, 4)) < 0.1
@@ -98,7 +98,7 @@ def test_consistent_on_wider_tables(k: int):
             again = made(codes, more, weights, judge(k), lots, k)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 250
+    assert seen > 110
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -106,7 +106,7 @@ def test_consistent_with_hierarchies(k: int):
     """Tests that a cell known from its published level on only changes nothing."""
     rng = np.random.default_rng(30 + k)
     seen = 0
-    for _ in range(80):
+    for _ in range(50):
         codes = rng.integers(0, [4, 3], (12, 2))
         nodes = [PARENTS[:, codes[:, 0]], PARENTS[::2, codes[:, 1]]]
         lowest = (rng.random((12, 2)) < 0.2) * rng.integers(0, [3, 2], (12, 2))
@@ -122,7 +122,7 @@ def test_consistent_with_hierarchies(k: int):
             more[i, c] = release[i, c]
             assert (levels(more) == release).all()
             seen += 1
-    assert seen > 300
+    assert seen > 180
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -131,7 +131,7 @@ def test_ratio(k: int):
     rng = np.random.default_rng(40 + k)
     chance, weights = [Fraction(1, 4), Fraction(1, 2)], np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(6):
+    for _ in range(4):
         codes, lots = rng.integers(0, 3, (4, 2)), lots_of(rng, 4)
 
         def method(codes, veiled, weights, lawful, lots=lots):
