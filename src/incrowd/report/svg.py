@@ -21,8 +21,13 @@ FONTS = re.compile(r"font: ([\d.]+)px [^;\"]*")
 
 
 def svg_text(figure: "Figure", salt: str, transparent: bool = False) -> str:
-    """Return a figure as an SVG document, the same for the same figure and salt."""
+    """Return a figure as an SVG document, the same for the same figure and salt.
+
+    It is drawn once: ``savefig`` draws a figure twice, first for its layout, which is found anew as
+    it is drawn anyhow.
+    """
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     settings: dict[Any, Any] = {
         "svg.fonttype": "none",
@@ -30,10 +35,15 @@ def svg_text(figure: "Figure", salt: str, transparent: bool = False) -> str:
         "font.family": ["DejaVu Sans"],
     }
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    file = io.StringIO()
+    file, canvas, dpi, ground = io.StringIO(), figure.canvas, figure.dpi, figure.get_facecolor()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a letter that the measuring font lacks
-        figure.savefig(file, format="svg", transparent=transparent, metadata=nothing)
+        if transparent:
+            figure.set_facecolor("none")
+        FigureCanvasSVG(figure).print_svg(file, metadata=nothing)
+    figure.set_canvas(canvas)
+    figure.set_dpi(dpi)
+    figure.set_facecolor(ground)
     return file.getvalue()
 
 
