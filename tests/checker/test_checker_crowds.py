@@ -117,7 +117,7 @@ def test_a_higher_bound(honest: Path, tmp_path: Path) -> None:
 def test_too_many_sets(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a proof is refused when the steps run out, wherever that is."""
     assert Forger(honest, tmp_path).save().accepted
-    for steps in (0, 1, 60, 3600, 3700):
+    for steps in (0, 60, 3700):
         monkeypatch.setattr(crowds, "FEW", steps - 60)
         monkeypatch.setattr(crowds, "STEPS", 1)
         assert "too many sets" in str(Forger(honest, tmp_path).save().reason)
