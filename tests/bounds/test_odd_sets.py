@@ -14,6 +14,7 @@ from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, penalized
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
@@ -179,6 +180,19 @@ def test_highest_mean_where_costs_lie_far_apart() -> None:
             assert np.isclose(worth_of(here, 0, lists, lifted) / len(here), best, atol=1e-5)
             seen += 1
     assert seen > 50
+
+
+def test_a_class_costs_what_its_narrowest_pattern_does() -> None:
+    """Tests that a class met in a dear pattern first is taken at the price of a cheap one."""
+    pool = Pool(4, 2)
+    wide, narrow = np.array([[0, 1, -1], [2, 3, -1]]), np.array([[1, 0, -1], [1, 0, -1]])
+    assert pool.add(wide, np.array([2.0, 2.0])) == 2
+    assert pool.add(narrow, np.array([1.5, 1.0])) == 1
+    assert pool.add(np.concatenate([wide, narrow]), np.array([2.0, 2.0, 1.5, 1.0])) == 0
+    least = {tuple(row): 9.0 for row in pool.rows.tolist()}
+    for row, cost in zip(pool.rows.tolist(), pool.cost.tolist(), strict=True):
+        least[tuple(row)] = min(cost, least[tuple(row)])
+    assert least == {(0, 1, -1): 1.0, (2, 3, -1): 2.0}
 
 
 def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:

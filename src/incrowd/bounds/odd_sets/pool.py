@@ -10,6 +10,8 @@ from incrowd.bounds.odd_sets.separation import Fractional
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 LEAST = 0.01  # share of a class that matters in a fractional release
+CHEAPER = 1e-9  # cells by which a class costs less than it was thought to
+GONE = 0  # the name of a class that stands again as a cheaper one
 
 
 @lean_kernel
@@ -84,10 +86,18 @@ class Pool:
         self.names[-1] = 0  # absent
 
     def add(self, rows: NDArray[np.int64], cost: NDArray[np.float64]) -> int:
-        """Add the classes that are new; return how many."""
+        """Add the classes that are new, or cheaper than before; return how many.
+
+        A class that is met in a wide pattern may lie in a narrow one as well, which costs less.
+        """
+        order = np.argsort(cost, kind="stable")  # of equal classes the cheapest comes first
+        rows, cost = rows[order], cost[order]
         keys = self.names[rows].sum(axis=1)
         _, first = np.unique(keys, return_index=True)
-        first = first[~np.isin(keys[first], self.keys)]
+        _, here, there = np.intersect1d(keys[first], self.keys, return_indices=True)
+        cheaper = cost[first[here]] < self.cost[there] - CHEAPER
+        self.keys[there[cheaper]] = GONE
+        first = np.delete(first, here[~cheaper])
         new = rows[first].astype(np.int32)
         last = np.iinfo(np.int32).max
         new = np.sort(np.where(new < 0, last, new), axis=1)

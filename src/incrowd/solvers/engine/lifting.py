@@ -18,6 +18,7 @@ from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.class_blocks import ClassBlocks
 from incrowd.solvers.engine.prove import pairs_in_reach, prove
+from incrowd.solvers.engine.schedule import LARGE
 from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.warm import with_solution
 
@@ -36,6 +37,9 @@ FARTHER, MANY_COLUMNS = (4.0, 3.0, 2.0, 1.5), 16
 # hierarchies and small classes, where prices have to rise by more; with k = 10 and NCP the checker
 # was left with too many classes to try
 MOST_BOXED = ((1_200_000, 20_000), (2_400_000, 40_000))
+# without a time limit: such pairs per row, and turns, on tables with ranges, where the linear
+# program is the loose side
+BOXED_PER_ROW, BOXED_TURNS = (40, 100), 18
 LEFT = 2e-4  # share of a bound with hierarchies that is left to the release rather than added
 SMALL = 5  # rows of classes that are small
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
@@ -91,7 +95,7 @@ class Lifting:
             lifted = self.lifted = self.raised(
                 lists, None, lambda turns: max(turns / TURNS[patient], in_time())
             )
-        elif self.shares.lifting:
+        elif self.shares.lifting or self.pays_unasked():
             lifted = self.lifted_in_a_box()
         if lifted is not None:
             self.keep(lifted)
@@ -123,16 +127,30 @@ class Lifting:
             self.keep(self.lifted)
 
     def lifted_in_a_box(self) -> Lifted | None:
-        """Raise the prices of a large table by a little each, in a share of the time left."""
-        cells = self.k * self.instance.cell
-        at_most, per_second = MOST_BOXED[not self.instance.plain and self.k <= SMALL]
-        most = min(at_most, int(per_second * self.shares.lifting * self.stop.left()))
-        in_time = self.time_spent(self.shares.lifting)
+        """Raise the prices of a large table by a little each, in turns or a share of the time."""
+        cells, small = self.k * self.instance.cell, self.k <= SMALL
+        at_most, per_second = MOST_BOXED[not self.instance.plain and small]
+        if self.stop.time_limit is None:
+            most = min(at_most, BOXED_PER_ROW[small] * self.instance.rows)
+        else:
+            most = min(at_most, int(per_second * self.shares.lifting * self.stop.left()))
         for room in self.rooms():
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
             if lists is not None and self.fits(lists):
-                return self.raised(lists, room, lambda _: in_time())
+                return self.raised(lists, room, self.boxed_progress())
         return None
+
+    def boxed_progress(self) -> Callable[[int], float]:
+        """Return what tells, by turns or by the clock, how far work in a box has come."""
+        if self.stop.time_limit is None:
+            return lambda turns: turns / BOXED_TURNS
+        in_time = self.time_spent(self.shares.lifting)
+        return lambda turns: in_time()
+
+    def pays_unasked(self) -> bool:
+        """Whether a large table's bound is raised without a time limit, once."""
+        ranged = self.instance.ranged and self.search.guided() and not self.search.wide
+        return ranged and self.stop.time_limit is None and self.guide is None and self.k <= LARGE
 
     def rooms(self) -> list[float]:
         """Return how far prices of a large table may rise, in cells, the farthest first."""
@@ -169,7 +187,8 @@ class Lifting:
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        odd_sets = self.odd_sets if self.patient() else self.odd_sets.in_a_hurry()
+        hurry = room is None and not self.patient()
+        odd_sets = self.odd_sets.in_a_hurry() if hurry else self.odd_sets
         return odd_sets.raised(*problem, self.search.seed, until, report, self.stop)
 
     def settled(self) -> bool:
