@@ -263,6 +263,16 @@ def commented(data: bytes, name: str) -> bytes:
     return out.getvalue()
 
 
+def encrypted(data: bytes, name: str) -> bytes:
+    """Return an archive in which a part more is said to be encrypted."""
+    out = BytesIO(data)
+    with ZipFile(out, "a") as parts:
+        parts.writestr("docProps/more.xml", "34")
+    packed = out.getvalue()
+    at = packed.rindex(b"PK\1\2") + 8
+    return packed[:at] + bytes([packed[at] | 1]) + packed[at + 1 :]
+
+
 def changed(old: str, new: str, part: str, encoding: str = "utf-8") -> Any:
     """Return what replaces a text in a part of an archive."""
 
@@ -291,15 +301,24 @@ def streamed(data: bytes, name: str) -> bytes:
 
 
 BOOK, SHEET = "xl/workbook.xml", "xl/worksheets/sheet1.xml"
+CORE = "docProps/core.xml"
 PACKED = {
     "nothing": (lambda data, name: data, ""),
     "streamed": (streamed, ""),
     "a part twice": (appended, "a part that is there twice"),
     "an earlier part": (forgotten, "bytes that are of none of its parts"),
+    "encrypted": (encrypted, "a part that is encrypted, or packed as workbooks are not"),
     "a comment": (commented, "a comment"),
     "bytes behind": (lambda data, name: data + b"Ada is 34", "bytes that are of none of its parts"),
     "bytes before": (lambda data, name: b"PK\3\4 34" + data, "bytes that are of none of its parts"),
     "another encoding": (changed("30-39", "30-39", SHEET, "utf-16"), "XML that is not in UTF-8"),
+    "its other half": (changed("30-39", "30-39", SHEET, "utf-16-le"), "XML that is not in UTF-8"),
+    "a title as it stands": (
+        changed(
+            "</cp:coreProperties>", "<dc:title><![CDATA[34]]></dc:title></cp:coreProperties>", CORE
+        ),
+        "its title",
+    ),
     "values of Excel's names": (
         changed(
             "</sheets>",

@@ -35,9 +35,8 @@ NAMED = re.compile(
 """A name of Excel's own stands for cells, any other perhaps for values."""
 READING = re.compile(rb"<(?:\w+:)?rPh\b")
 """How a text is pronounced, which programs leave as it was where a text is written over."""
-PROPERTY = re.compile(
-    rb"<(?:\w+:)?(title|subject|description|keywords?|category|user-defined)\b[^>]*>[^<]*[^<\s]"
-)
+PROPERTIES = {"title", "subject", "description", "keyword", "keywords", "category", "user-defined"}
+PLAIN = re.compile(rb"\s*(<[^\0]*)?")
 CONDITION = re.compile("cell-content|is-true-formula")
 CHANGES = (
     "tracked-changes",
@@ -159,6 +158,10 @@ def _beside_parts(parts: zipfile.ZipFile, data: bytes) -> Iterator[str]:
     Behind a part its size may stand, in up to 24 bytes.
     """
     held, at = parts.infolist(), 0
+    usual = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if any(part.flag_bits & 1 or part.compress_type not in usual for part in held):
+        yield "a part that is encrypted, or packed as workbooks are not"
+        return
     if len({part.filename for part in held}) < len(held):
         yield "a part that is there twice"
     if parts.comment or any(part.comment for part in held):
@@ -174,14 +177,17 @@ def _beside_parts(parts: zipfile.ZipFile, data: bytes) -> Iterator[str]:
     if any(data[at : parts.start_dir]) or data.rfind(b"PK\5\6") + 22 < len(data):
         yield BETWEEN
     starts = (parts.open(part).read(3) for part in held if part.filename.endswith(".xml"))
-    if any(start[:1] != b"<" and start != codecs.BOM_UTF8 for start in starts if start):
+    if not all(start == codecs.BOM_UTF8 or PLAIN.fullmatch(start) for start in starts):
         yield "XML that is not in UTF-8"  # which is looked at as it stands
 
 
 def _properties(parts: zipfile.ZipFile, name: str) -> Iterator[str]:
     """Yield what a document says of itself, such as its title; not who made it, and when."""
     if name in parts.namelist():
-        yield from (f"its {met[1].decode()}" for met in PROPERTY.finditer(parts.read(name)))
+        with parts.open(name) as part:
+            for element, _ in _elements(part):
+                if _bare(element.tag) in PROPERTIES and "".join(element.itertext()).strip():
+                    yield f"its {_bare(element.tag)}"
 
 
 def _elements(part: IO[bytes]) -> Iterator[tuple[ElementTree.Element, int]]:
