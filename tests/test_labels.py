@@ -1,5 +1,6 @@
 """Tests what a release in a file of a statistics package says beside its cells."""
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pyreadstat as library
 import pytest
 
 import incrowd as ic
+from incrowd.published.labels import NOTES
 
 files_of: Any = library
 JOBS = {1: "nurse", 2: "doctor", 3: "teacher", 5: "judge", 9: "unknown"}
@@ -108,3 +110,60 @@ def test_a_variable_as_wide_as_a_hidden_text(form: str, tmp_path: Path) -> None:
     pad = b"\0" if form == "dta" else b" "
     release.write_bytes(release.read_bytes().replace(long.encode(), b"*".ljust(len(long), pad)))
     assert "wider" in ic.verify(release, original, **asked).reasons[0]
+
+
+def further(kind: int, text: bytes) -> bytes:
+    """Return a record of SPSS's beside those that a file has anyway."""
+    return struct.pack("<4i", 7, kind, 1, len(text)) + text
+
+
+def with_characteristic(data: bytes, text: bytes) -> bytes:
+    """Return a file of Stata's with a characteristic, its map set right."""
+    body = b"age".ljust(129, b"\0") + b"asked".ljust(129, b"\0") + text + b"\0"
+    part = b"<ch>" + struct.pack("<I", len(body)) + body + b"</ch>"
+    head, mark, tail = data.partition(b"</characteristics>")
+    at = head.index(b"<map>") + 5
+    places = [
+        place + len(part) * (place >= len(head)) for place in struct.unpack_from("<14Q", head, at)
+    ]
+    return head[:at] + struct.pack("<14Q", *places) + head[at + 112 :] + part + mark + tail
+
+
+def unlabelled(data: bytes) -> bytes:
+    """Return a file of Stata's in which the first variable has its labels no more."""
+    head, mark, tail = data.partition(b"<value_label_names>")
+    return head + mark + bytes(129) + tail[129:]
+
+
+BESIDE = {
+    "nothing": ("sav", lambda data: b"", True),
+    "a role": ("sav", lambda data: further(18, b"age:$@Role('0'\n)/ill:$@Role('1'\n)"), True),
+    "an attribute": ("sav", lambda data: further(18, b"age:asked('Ada is 34'\n)"), False),
+    "one called like SPSS's": ("sav", lambda data: further(18, b"age:$@Role('Ada is'\n)"), False),
+    "one of the file": ("sav", lambda data: further(17, b"asked('Ada is 34'\n)"), False),
+    "an unknown record": ("sav", lambda data: further(99, b"Ada is 34"), False),
+    "no characteristic": ("dta", lambda data: data, True),
+    "a characteristic": ("dta", lambda data: with_characteristic(data, b"Ada is 34"), False),
+    "labels of nothing": ("dta", unlabelled, False),
+    "a tail": ("dta", lambda data: data + b"Ada is 34", False),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_what_no_reader_shows(kind: str, tmp_path: Path) -> None:
+    """Tests attributes, characteristics and labels of no variable, as programs leave them."""
+    form, change, fine = BESIDE[kind]
+    path, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
+    write = files_of.write_sav if form == "sav" else files_of.write_dta
+    people = pl.DataFrame({"age": [34.0, 34, 35, 35], "ill": [1.0, 2, 1, 2]})
+    write(people, path, variable_value_labels={"age": {34: "young", 35: "old"}})
+    data = path.read_bytes()
+    if form == "sav":
+        head, mark, tail = data.partition(struct.pack("<2i", 999, 0))
+        data = head + change(data) + mark + tail
+    else:
+        data = change(data)
+    out.write_bytes(data)
+    answer = ic.verify(out, path, k=2, qi="age", sensitive="ill")
+    assert answer.lawful == fine
+    assert fine or answer.reasons == (NOTES,)

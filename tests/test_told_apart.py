@@ -1,10 +1,13 @@
 """Tests that ``verify`` without a proof says no where equal cells of a release look different."""
 
 import sqlite3
+import warnings
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pandas as pd
 import polars as pl
@@ -179,6 +182,14 @@ LOOKS = {
     "height": (lambda sheet: setattr(sheet.row_dimensions[3], "height", 30), "rows of the sheet"),
     "remark": (lambda sheet: setattr(sheet["A2"], "comment", remark()), "more than its table: xl/"),
     "choices": (lambda sheet: sheet.add_data_validation(choices()), "its table: dataValidations"),
+    "title": (lambda sheet: setattr(sheet.parent.properties, "title", "Ada"), "table: its title"),
+    "words": (
+        lambda sheet: setattr(sheet.parent.properties, "keywords", "34"),
+        "table: its keywords",
+    ),
+    "maker": (lambda sheet: setattr(sheet.parent.properties, "creator", "Ada"), ""),
+    "filter": (lambda sheet: setattr(sheet.auto_filter, "ref", "A1:D5"), ""),
+    "print": (lambda sheet: setattr(sheet, "print_title_rows", "1:1"), ""),
     "names": (lambda sheet: sheet.parent.defined_names.add(defined()), "its table: names of"),
     "sheets": (lambda sheet: sheet.parent.create_sheet("raw"), "more than its table: other sheets"),
 }
@@ -222,24 +233,154 @@ def test_rows_of_a_workbook_look_alike(kind: str, tmp_path: Path) -> None:
     assert words in " ".join(answer.reasons)
 
 
+READ = '<t>30-39</t><rPh sb="0" eb="1"><t>34</t></rPh>'
+
+
+def appended(data: bytes, name: str) -> bytes:
+    """Return an archive at whose end a part was written again, as programs do in place."""
+    out = BytesIO(data)
+    with ZipFile(out, "a") as parts, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts.writestr(name, parts.read(name))
+    return out.getvalue()
+
+
+def forgotten(data: bytes, name: str) -> bytes:
+    """Return the same with the earlier of both no longer named at its end."""
+    out = BytesIO(appended(data, name))
+    with ZipFile(out, "a") as parts:
+        earlier = next(part for part in parts.filelist if part.filename == name)
+        parts.filelist.remove(earlier)
+        parts._didModify = True  # type: ignore[attr-defined]
+    return out.getvalue()
+
+
+def commented(data: bytes, name: str) -> bytes:
+    """Return the archive with a comment."""
+    out = BytesIO(data)
+    with ZipFile(out, "a") as parts:
+        parts.comment = b"Ada is 34"
+    return out.getvalue()
+
+
+def encrypted(data: bytes, name: str) -> bytes:
+    """Return an archive in which a part more is said to be encrypted."""
+    out = BytesIO(data)
+    with ZipFile(out, "a") as parts:
+        parts.writestr("docProps/more.xml", "34")
+    packed = out.getvalue()
+    at = packed.rindex(b"PK\1\2") + 8
+    return packed[:at] + bytes([packed[at] | 1]) + packed[at + 1 :]
+
+
+def changed(old: str, new: str, part: str, encoding: str = "utf-8") -> Any:
+    """Return what replaces a text in a part of an archive."""
+
+    def change(data: bytes, name: str) -> bytes:
+        out = BytesIO()
+        with ZipFile(BytesIO(data)) as parts, ZipFile(out, "w") as others:
+            for one in parts.namelist():
+                held = parts.read(one)
+                if one == part:
+                    assert old in held.decode()
+                    held = held.decode().replace(old, new).encode(encoding)
+                others.writestr(one, held)
+        return out.getvalue()
+
+    return change
+
+
+def streamed(data: bytes, name: str) -> bytes:
+    """Return an archive as it is written into a pipe: sizes stand behind the parts."""
+    out = BytesIO()
+    pipe = SimpleNamespace(write=out.write, flush=out.flush)
+    with ZipFile(BytesIO(data)) as parts, ZipFile(pipe, "w", ZIP_DEFLATED) as others:  # type: ignore[call-overload]
+        for one in parts.namelist():
+            others.writestr(one, parts.read(one))
+    return out.getvalue()
+
+
+BOOK, SHEET = "xl/workbook.xml", "xl/worksheets/sheet1.xml"
+CORE = "docProps/core.xml"
+PACKED = {
+    "nothing": (lambda data, name: data, ""),
+    "streamed": (streamed, ""),
+    "a part twice": (appended, "a part that is there twice"),
+    "an earlier part": (forgotten, "bytes that are of none of its parts"),
+    "encrypted": (encrypted, "a part that is encrypted, or packed as workbooks are not"),
+    "a comment": (commented, "a comment"),
+    "bytes behind": (lambda data, name: data + b"Ada is 34", "bytes that are of none of its parts"),
+    "bytes before": (lambda data, name: b"PK\3\4 34" + data, "bytes that are of none of its parts"),
+    "another encoding": (changed("30-39", "30-39", SHEET, "utf-16"), "XML that is not in UTF-8"),
+    "its other half": (changed("30-39", "30-39", SHEET, "utf-16-le"), "XML that is not in UTF-8"),
+    "a title as it stands": (
+        changed(
+            "</cp:coreProperties>", "<dc:title><![CDATA[34]]></dc:title></cp:coreProperties>", CORE
+        ),
+        "its title",
+    ),
+    "values of Excel's names": (
+        changed(
+            "</sheets>",
+            '</sheets><definedNames><definedName name="_xlnm.Print_Area">{34,36}</definedName>'
+            "</definedNames>",
+            BOOK,
+        ),
+        "names of values",
+    ),
+    "two values of a cell": (changed("</is>", "</is><v>34</v>", SHEET), "v"),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_what_an_archive_holds_beside_its_parts(kind: str, tmp_path: Path) -> None:
+    """Tests parts that a program left in a workbook: no reader shows them."""
+    change, words = PACKED[kind]
+    pl.DataFrame({"age": ["30-39"] * 4, "ill": list("abab")}).write_csv(tmp_path / "in.csv")
+    asked = {"k": 4, "sensitive": "ill"}
+    path = tmp_path / "release.xlsx"
+    ic.anonymize(read(tmp_path / "in.csv"), **asked).write(path)
+    path.write_bytes(change(path.read_bytes(), SHEET))
+    answer = ic.verify(path, tmp_path / "in.csv", **asked)
+    told = [f"the workbook holds more than its table: {words}"] if words else []
+    assert [*answer.reasons] == told
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_how_the_texts_of_a_workbook_are_read(shared: bool, tmp_path: Path) -> None:
+    """Tests a text that was written over: how it is pronounced is that of the one before."""
+    pl.DataFrame({"age": ["30-39"] * 4, "ill": list("abab")}).write_csv(tmp_path / "in.csv")
+    asked, path = {"k": 4, "sensitive": "ill"}, tmp_path / "release.xlsx"
+    ic.anonymize(read(tmp_path / "in.csv"), **asked).write(path)
+    own = "<is><t>30-39</t></is>"
+    if shared:
+        shown = changed(f't="inlineStr">{own}', 't="s"><v>0</v>', SHEET)(path.read_bytes(), "")
+        path.write_bytes(with_shared(shown, f"<si>{READ}</si>"))
+    else:
+        path.write_bytes(changed(own, f"<is>{READ}</is>", SHEET)(path.read_bytes(), ""))
+    answer = ic.verify(path, tmp_path / "in.csv", **asked)
+    assert answer.reasons == ("the workbook holds more than its table: how texts are read aloud",)
+
+
+def with_shared(data: bytes, texts: str) -> bytes:
+    """Return a workbook with texts that cells share."""
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    part = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    out = BytesIO(changed("</Types>", part, "[Content_Types].xml")(data, ""))
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    with ZipFile(out, "a") as parts:
+        parts.writestr("xl/sharedStrings.xml", f'<sst xmlns="{space}">{texts}</sst>')
+    return out.getvalue()
+
+
 def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
     """Tests texts that a program left in the file: they may be the original's."""
     pl.DataFrame({"age": ["30-39"] * 4, "ill": list("abab")}).write_csv(tmp_path / "in.csv")
     asked = {"k": 4, "sensitive": "ill"}
     ic.anonymize(read(tmp_path / "in.csv"), **asked).write(tmp_path / "release.xlsx")
     assert ic.verify(tmp_path / "release.xlsx", tmp_path / "in.csv", **asked)
-    with ZipFile(tmp_path / "release.xlsx") as parts:
-        held = {name: parts.read(name) for name in parts.namelist()}
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
-    part = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/>'
-    held["[Content_Types].xml"] = held["[Content_Types].xml"].replace(
-        b"</Types>", part.encode() + b"</Types>"
-    )
-    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    held["xl/sharedStrings.xml"] = f'<sst xmlns="{space}"><si><t>34</t></si></sst>'.encode()
-    with ZipFile(tmp_path / "release.xlsx", "w") as parts:
-        for name, data in held.items():
-            parts.writestr(name, data)
+    path = tmp_path / "release.xlsx"
+    path.write_bytes(with_shared(path.read_bytes(), "<si><t>34</t></si>"))
     answer = ic.verify(tmp_path / "release.xlsx", tmp_path / "in.csv", **asked)
     assert answer.reasons == ("the workbook holds more than its table: texts that no cell shows",)
 
@@ -257,6 +398,25 @@ def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
             False,
         ),
         ("</table:table>", '</table:table><table:table table:name="raw"></table:table>', False),
+        (
+            "</table:table>",
+            '<calcext:conditional-formats xmlns:calcext="urn:x"><calcext:conditional-format/>'
+            "</calcext:conditional-formats></table:table>",
+            False,
+        ),
+        ("</table:table>", "<table:title>34</table:title></table:table>", False),
+        ("</table:table>", "<table:named-expressions/></table:table>", True),
+        (
+            "</table:table>",
+            '</table:table><table:named-expressions><table:named-expression table:name="a" '
+            'table:expression="{34;36}"/></table:named-expressions>',
+            False,
+        ),
+        (
+            "<table:table ",
+            "<style:map xmlns:style=\"urn:y\" style:condition='cell-content()=34'/><table:table ",
+            False,
+        ),
         (
             "<text:p>a<",
             "<office:annotation><text:p>Ada</text:p></office:annotation><text:p>a<",

@@ -3,7 +3,9 @@
 import hashlib
 import io
 import json
+import tracemalloc
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,6 +223,23 @@ def test_a_size_that_an_archive_does_not_keep(honest: Path, tmp_path: Path) -> N
     assert small != packed
     with pytest.raises(RejectedError, match="damaged"):
         parts_of(small, ("proof.json", "rows.parquet", "ladders.parquet", "sets.parquet"))
+
+
+def test_what_no_header_speaks_of_is_not_inflated() -> None:
+    """Tests a part of many zeros, of which its header owns up to 4 KiB."""
+    zeros, said = bytes(1 << 26), (1 << 12).to_bytes(4, "little")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("part", zeros)
+    packed = out.getvalue().replace(len(zeros).to_bytes(4, "little"), said)
+    sums = [zlib.crc32(part).to_bytes(4, "little") for part in (zeros, zeros[: 1 << 12])]
+    packed = packed.replace(*sums)
+    tracemalloc.start()
+    try:
+        assert len(parts_of(packed, ("part",))["part"]) == 1 << 12
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("how", ["encrypted", "another part"])

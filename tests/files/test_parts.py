@@ -1,5 +1,6 @@
 """Tests of tables in several files: the same files come out, or nothing does."""
 
+import zlib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import incrowd as ic
+from incrowd.checker.both import sums_of
 from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.tables.files import read
@@ -25,6 +27,8 @@ ROWS = [
     ["Hoa", "52", "f", "gout"],
 ]
 HEADER = ["name", "age", "sex", "illness"]
+STARS, EARLIER = b"age,ill\n*,flu\n*,flu\n", b"age,ill\n34,flu\n35,flu\n"
+CRC = b"crc\0\0\0\2\0"  # how Hadoop begins such a file, in steps of 512 bytes
 
 
 def run(*arguments: Any) -> Result:
@@ -296,11 +300,14 @@ def test_files_that_come_while_reading(tmp_path: Path, monkeypatch: pytest.Monke
     ("name", "data", "fine"),
     [
         ("_SUCCESS", b"", True),
-        (".a.csv.crc", b"crc\0\0\0\2\0abcd", True),
+        (".a.csv.crc", CRC + zlib.crc32(STARS).to_bytes(4), True),
+        (".a.csv.crc", CRC + zlib.crc32(EARLIER).to_bytes(4), False),
+        (".a.csv.crc", sums_of(STARS, 1), False),  # which say each byte
+        ("._SUCCESS.crc", CRC, False),  # of no file
         ("_SUCCESS", b"Ada,34", False),
         ("_raw.csv", b"name,age\nAda,34\n", False),
         (".a.csv.crc", b"crc\0Ada is 34, and Ben is 35", False),
-        (".b.csv.crc", b"crc\0\0\0\2\0abcd", False),
+        (".b.csv.crc", CRC + zlib.crc32(STARS).to_bytes(4), False),
         (".old/a.csv", b"name,age\nAda,34\n", False),
         ("year=2020/.part-0", b"Ada,34", False),
     ],
@@ -310,7 +317,7 @@ def test_hidden_files_of_a_release(name: str, data: bytes, fine: bool, tmp_path:
     original, release = tmp_path / "in.csv", tmp_path / "out"
     original.write_text("name,age,ill\nAda,34,flu\nBen,35,flu\n")
     (release / name).parent.mkdir(parents=True)
-    (release / "a.csv").write_text("age,ill\n*,flu\n*,flu\n")
+    (release / "a.csv").write_bytes(STARS)
     (release / name).write_bytes(data)
     asked = {"k": 2, "id": "name", "sensitive": "ill"}
     answer = ic.verify(release, original, **asked)

@@ -5,6 +5,7 @@ of their names.  Its hash is that of the lines that ``sha256sum`` writes of them
 """
 
 import hashlib
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from incrowd.checker.rejection import RejectedError, require
 
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PIECE = 1 << 24
+LEAST_STEP = 1 << 9  # bytes of which Hadoop keeps one checksum, or more
 BESIDE = "the folder of the release holds a hidden file, which is no part of its table:"
 
 
@@ -135,7 +137,8 @@ def hidden_in(folder: Path) -> str | None:
     """Return the name of a file below a folder of a release that no reader shows; None of none.
 
     Whoever gets the folder has it.  Hadoop's marks, which say nothing of a cell, are none: an empty
-    ``_SUCCESS``, and ``.NAME.crc`` of a file NAME beside it, no longer than checksums of it are.
+    ``_SUCCESS``, and ``.NAME.crc`` of a file NAME beside it, with the checksums of what that holds;
+    those of what it held before would tell of that.
     """
     found = sorted(p for p in folder.rglob("*") if not p.is_dir() or p.is_symlink())
     names = [path.relative_to(folder) for path in found]
@@ -147,13 +150,19 @@ def _is_mark(path: Path) -> bool:
     """Whether a file is a mark of Hadoop's."""
     if path.is_symlink() or not path.is_file():
         return False
-    size = path.stat().st_size
     if path.name == "_SUCCESS":
-        return not size
+        return not path.stat().st_size
     own = path.with_name(path.name[1:].removesuffix(".crc"))
     if path.suffix != ".crc" or not own.is_file():
         return False
-    return size <= 8 + 4 * -(-own.stat().st_size // 512) and start_of(path)[:4] == b"crc\0"
+    step = int.from_bytes(start_of(path)[4:8])
+    return step >= LEAST_STEP and path.read_bytes() == sums_of(own.read_bytes(), step)
+
+
+def sums_of(data: bytes, step: int) -> bytes:
+    """Return what a file of Hadoop's holds that checks data, so many bytes at a time."""
+    sums = (zlib.crc32(data[at : at + step]) for at in range(0, len(data), step))
+    return b"crc\0" + step.to_bytes(4) + b"".join(each.to_bytes(4) for each in sums)
 
 
 def hash_of(path: Path, found: list[Path], hashes: list[str]) -> str:

@@ -15,7 +15,10 @@ from incrowd.tables.base import Source
 from incrowd.tables.stat import StatTable
 from incrowd.tables.stat_column import GROUP, SUPPRESSED, Raw, StatColumn
 
-NOTES = "the file holds notes, or sets of variables, which no release keeps"
+NOTES = (
+    "the file holds notes, attributes, sets of variables, or labels of no variable, which no "
+    "release keeps"
+)
 LABELS = "the file labels values that no cell shows, or otherwise than the original does"
 MISSING = "the file declares values missing that no cell shows"
 WIDE = "the variable is wider than the texts that its cells show"

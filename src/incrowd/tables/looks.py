@@ -4,7 +4,9 @@ Who has the file tells rows of a class apart by the format of a number, a colour
 bold or the height of a row; other sheets, and texts that no cell shows, may be the original's.
 """
 
+import codecs
 import re
+import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,20 +21,31 @@ EXCEL = re.compile(
 """Parts of a workbook of one table."""
 OPENDOCUMENT = re.compile(
     r"mimetype|(content|styles|meta|settings)\.xml|manifest\.rdf|META-INF/(manifest\.xml)?|"
-    r"(Thumbnails|Configurations2)/.*"
+    r"Thumbnails/(thumbnail\.png)?|Configurations2/.*"
 )
 SHEET = (
     *("sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "autoFilter"),
     *("sheetProtection", "phoneticPr", "printOptions", "pageMargins", "pageSetup", "ignoredErrors"),
 )
 """What a sheet of Excel's has that holds no cell's text: not lists of values that may be chosen."""
-NAMED = re.compile(rb"<(?:\w+:)?definedName\b(?![^>]*\bname=\"_xlnm\.)")
+CELLS = rb"""(?:'[^<>"{}]*'|[\w.]+|#REF)!(?:\$?[A-Z0-9]+:?)*"""
+NAMED = re.compile(
+    rb"<(?:\w+:)?definedName\b(?![^>]*\bname=\"_xlnm\.[^>]*>%b(?:,%b)*</)" % (CELLS, CELLS)
+)
+"""A name of Excel's own stands for cells, any other perhaps for values."""
+READING = re.compile(rb"<(?:\w+:)?rPh\b")
+"""How a text is pronounced, which programs leave as it was where a text is written over."""
+PROPERTIES = {"title", "subject", "description", "keyword", "keywords", "category", "user-defined"}
+PLAIN = re.compile(rb"\s*(<[^\0]*)?")
+CONDITION = re.compile("cell-content|is-true-formula")
 CHANGES = (
     "tracked-changes",
     "data-pilot-table",
     "content-validation",
     "filter-condition",
     "shapes",
+    *("conditional-format", "named-expression", "scenario", "consolidation", "label-range"),
+    *("dde-link", "form", "title", "desc"),
 )
 """What an OpenDocument file may hold of earlier or other cells beside a sheet."""
 OF_A_ROW = {
@@ -42,6 +55,8 @@ OF_A_ROW = {
 """What a row of an OpenDocument sheet has that shows in its cells: not comments or pictures."""
 HERE = ("r", "spans", "number-columns-repeated", "number-rows-repeated")
 """What says where a cell or row is."""
+ALOUD = "how texts are read aloud"
+BETWEEN = "bytes that are of none of its parts"
 LETTERS = re.compile("[A-Z]+")
 Cells = dict[int, tuple[Any, Any]]
 
@@ -92,16 +107,20 @@ def looks_of_excel(data: bytes, sheet: str, shared: Sequence[Any]) -> Looks:
     found, used, odd = Looks(), set(), []
     with zipfile.ZipFile(BytesIO(data)) as parts:
         names = parts.namelist()
+        odd += [*_beside_parts(parts, data), *_properties(parts, "docProps/core.xml")]
         if sum(name.startswith("xl/worksheets/sheet") for name in names) > 1:
             odd.append("other sheets")
         odd += [name for name in names if not EXCEL.fullmatch(name)]
         odd += ["names of values"] * (NAMED.search(parts.read("xl/workbook.xml")) is not None)
+        if shared and READING.search(parts.read("xl/sharedStrings.xml")):
+            odd.append(ALOUD)
         with parts.open(sheet) as part:
             for element, depth in _elements(part):
                 name = _bare(element.tag)
                 if depth == 1 and (name not in SHEET or (name == "autoFilter" and len(element))):
                     odd.append(name)
                 if name == "row" and depth == 2:
+                    odd += _beside_values(element)
                     found.see(_own(element), _cells(element, strings, used))
                     element.clear()
     odd += ["texts that no cell shows"] * (len(used) < len(strings))
@@ -113,11 +132,17 @@ def looks_of_opendocument(data: bytes) -> Looks:
     """Look at the first sheet of an OpenDocument file."""
     found, sheets, odd = Looks(), 0, []
     with zipfile.ZipFile(BytesIO(data)) as parts, parts.open("content.xml") as part:
+        odd += [*_beside_parts(parts, data), *_properties(parts, "meta.xml")]
         odd += [name for name in parts.namelist() if not OPENDOCUMENT.fullmatch(name)]
+        odd += [
+            part.filename
+            for part in parts.infolist()
+            if part.filename.startswith("Configurations2/") and part.file_size
+        ]
         for element, _ in _elements(part):
             name = _bare(element.tag)
             sheets += name == "table"
-            if name in CHANGES:
+            if name in CHANGES or any(map(CONDITION.search, element.attrib.values())):
                 odd.append(name)
             if name == "table-row" and not sheets:
                 odd += [of for part in element.iter() if (of := _bare(part.tag)) not in OF_A_ROW]
@@ -127,6 +152,44 @@ def looks_of_opendocument(data: bytes) -> Looks:
     return found
 
 
+def _beside_parts(parts: zipfile.ZipFile, data: bytes) -> Iterator[str]:
+    """Yield what an archive holds beside its parts: programs that write at its end leave the rest.
+
+    Behind a part its size may stand, in up to 24 bytes.
+    """
+    held, at = parts.infolist(), 0
+    usual = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if any(part.flag_bits & 1 or part.compress_type not in usual for part in held):
+        yield "a part that is encrypted, or packed as workbooks are not"
+        return
+    if len({part.filename for part in held}) < len(held):
+        yield "a part that is there twice"
+    if parts.comment or any(part.comment for part in held):
+        yield "a comment"
+    for part in sorted(held, key=lambda part: part.header_offset):
+        begin = part.header_offset
+        if any(data[at:begin]):
+            yield BETWEEN
+        name, more = struct.unpack_from("<HH", data, begin + 26)
+        at = begin + 30 + name + more + part.compress_size
+        sized = part.flag_bits & 8 and data[at : at + 4] == b"PK\7\x08"
+        at += (16 if sized else 12) if part.flag_bits & 8 else 0
+    if any(data[at : parts.start_dir]) or data.rfind(b"PK\5\6") + 22 < len(data):
+        yield BETWEEN
+    starts = (parts.open(part).read(3) for part in held if part.filename.endswith(".xml"))
+    if not all(start == codecs.BOM_UTF8 or PLAIN.fullmatch(start) for start in starts):
+        yield "XML that is not in UTF-8"  # which is looked at as it stands
+
+
+def _properties(parts: zipfile.ZipFile, name: str) -> Iterator[str]:
+    """Yield what a document says of itself, such as its title; not who made it, and when."""
+    if name in parts.namelist():
+        with parts.open(name) as part:
+            for element, _ in _elements(part):
+                if _bare(element.tag) in PROPERTIES and "".join(element.itertext()).strip():
+                    yield f"its {_bare(element.tag)}"
+
+
 def _elements(part: IO[bytes]) -> Iterator[tuple[ElementTree.Element, int]]:
     """Yield the elements when they end, and in how many others each stands."""
     depth = 0
@@ -134,6 +197,15 @@ def _elements(part: IO[bytes]) -> Iterator[tuple[ElementTree.Element, int]]:
         depth += 1 if event == "start" else -1
         if event == "end":
             yield element, depth
+
+
+def _beside_values(row: ElementTree.Element) -> Iterator[str]:
+    """Yield what cells of Excel's hold beside one value each."""
+    for cell in row:
+        if len(cell) > 1:
+            yield _bare(cell[1].tag)
+        if cell.get("t") == "inlineStr" and any(_bare(part.tag) == "rPh" for part in cell.iter()):
+            yield ALOUD
 
 
 def _cells(row: ElementTree.Element, strings: list[str], used: set[int]) -> Cells:

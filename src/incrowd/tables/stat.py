@@ -13,6 +13,7 @@ import numpy as np
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.base import Column, Edit, places_in
+from incrowd.tables.stat_beside import holds_more
 from incrowd.tables.stat_column import Raw, StatColumn, Tag, epoch_of
 
 FAMILY = {
@@ -74,7 +75,8 @@ class StatTable:
     title: the file's own label; table_name: that of a SAS table.
     version: of a SAS transport file, 5 or 8; others 0.
     apart: variables of which the file holds −0.0 and 0.0, which read alike.
-    notes: whether the file holds notes, or sets of variables; none are written.
+    notes: whether the file holds notes, attributes, sets of variables, or labels of no variable;
+        none are written.
     """
 
     variables: Mapping[str, StatColumn]
@@ -185,6 +187,8 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
     version = {"sas7bdat": 8, "xpt": 5 if b"LIBRARY HEADER" in data[:48] else 8}.get(form, 0)
     apart = frozenset(name for name in variables if _two_zeros(frame.get_column(name)))
     names, told = (meta.file_label, meta.table_name), bool(meta.notes or meta.mr_sets)
+    told |= bool({*meta.value_labels} - {*meta.variable_to_label.values()})
+    told |= holds_more(form, data)
     return StatTable(variables, frame.height, FAMILY[form], *names, version, apart, told)
 
 
