@@ -415,6 +415,8 @@ def test_proofs_of_strange_names(folder, name, suffix):
     [
         ("--person", "^p$"),
         ("--person", "^p$", "--missing-person", "own"),
+        ("--person", "^p$", "--constant-alike"),
+        ("--person", "^p$", "--sensitive", "^b$", "--t", "0.9", "--proof", "o.proof"),
         ("--protect", "^a$,^b$:2", "--id", "^p$"),
     ],
 )
