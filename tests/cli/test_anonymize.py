@@ -410,6 +410,23 @@ def test_proofs_of_strange_names(folder, name, suffix):
         assert done.exit_code == 0, done.output
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--person", "^p$"),
+        ("--person", "^p$", "--missing-person", "own"),
+        ("--person", "^p$", "--constant-alike"),
+        ("--person", "^p$", "--sensitive", "^b$", "--t", "0.9", "--proof", "o.proof"),
+        ("--protect", "^a$,^b$:2", "--id", "^p$"),
+    ],
+)
+def test_names_like_patterns_of_names(folder, asked):
+    """Tests options that look at single columns, where polars takes a name for a pattern."""
+    (folder / "t.csv").write_text("^a$,^b$,^p$\nx,1,s\nx,2,t\ny,1,u\ny,2,v\n")
+    done = incrowd("anonymize", "t.csv", "-o", "o.csv", "-k", 2, *asked)
+    assert done.exit_code == 0, done.output
+
+
 def test_a_proof_of_blank_cells_between_carriage_returns(folder):
     """Tests that checker and reader see the same rows where a quote stands in such a file."""
     (folder / "t.csv").write_bytes('c0\ré\r\r"x""y"\r\r'.encode())

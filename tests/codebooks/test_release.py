@@ -128,6 +128,13 @@ def test_numbers_on_the_border(monkeypatch):
     assert entropy.tossed(4, Fraction(1, 3)).tolist() == [True, True, True, False]
 
 
+def test_columns_named_like_patterns_of_names():
+    """Tests that changed cells of a column are counted whose name polars reads otherwise."""
+    frame = pl.DataFrame({"^a$": ["x"] * 90, "b": ["y"] * 90})
+    release = ic.codebook(frame, pl.DataFrame({"^a$": ["*"]}), 2, "1/2", keep="b", epsilon=1)
+    assert release.changed == {"^a$": release.rows}
+
+
 def test_a_release():
     """Tests k in all published columns, patterns, counts of what is left out, and frames."""
     frame = people(900)

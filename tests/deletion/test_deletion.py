@@ -5,8 +5,9 @@ import pytest
 
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices, WeightedSet
+from incrowd.deletion import solving
 from incrowd.deletion.folded import folded
-from incrowd.deletion.found import DELETED
+from incrowd.deletion.found import DELETED, Found
 from incrowd.deletion.solving import solve_deleting
 from incrowd.driver.solve import solve
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
@@ -15,6 +16,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import SOLVERS, deletes
@@ -175,6 +177,36 @@ def test_pairs_by_default() -> None:
     less, dearer = solve_deleting(problem, Deletion(2, gone // 2))
     assert dearer == counted(problem, less.classes, Deletion(2, gone // 2)) >= less.bound >= cost
     assert solve(problem, "simplex-matching").cost >= dearer
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("most", [None, 0, 8])
+def test_cut_short_it_costs_no_more_than_a_release_of_all_rows(k: int, most: int | None) -> None:
+    """Tests that a run without time begins from what it would do without deletions."""
+    rng = np.random.default_rng(7)
+    instance, _ = from_codes(rng.zipf(1.6, (400, 5)) % 9)
+    problem, deletion = Problem(instance, KAnonymity(k)), Deletion(5, most)
+    stop = Stop()
+    stop.interrupt()
+    plain = solve(problem, "engine", Context(stop=stop))
+    found, cost = solve_deleting(problem, deletion, context=Context(stop=stop))
+    assert cost == counted(problem, found.classes, deletion) <= plain.cost
+
+
+def test_matching_that_is_cut_short_leaves_its_time_to_the_engine(monkeypatch) -> None:
+    """Tests that a release which is not proven is not all that a time limit is used for."""
+    rng = np.random.default_rng(7)
+    instance, _ = from_codes(rng.zipf(1.6, (40, 5)) % 9)
+    problem, deletion = Problem(instance, KAnonymity(2)), Deletion(3)
+    poor = np.where(np.arange(40) < 2, DELETED, 0)
+
+    def cut(problem: Problem, deletion: Deletion, method: str, context: Context) -> Found:
+        context.stop.halt()
+        return Found(poor, 0, "simplex-matching", "time limit")
+
+    monkeypatch.setattr(solving, "by_folding", cut)
+    found, cost = solve_deleting(problem, deletion, context=Context(stop=Stop(60)))
+    assert cost < counted(problem, poor, deletion) and found.method == "engine"
 
 
 def test_the_engine_deletes_no_more_than_asked() -> None:

@@ -200,6 +200,13 @@ def test_a_release_of_a_workbook(tmp_path: Path, form: str) -> None:
     assert set(read(tmp_path / f"o.{form}").native()["zip"]) <= {"*", *PEOPLE["zip"]}
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_names_like_patterns_of_names(form: str) -> None:
+    """Tests a column whose name polars reads otherwise."""
+    frame = pl.DataFrame({"^a$": ["x", "y"], "*": ["1", "2"]})
+    assert there_and_back(frame, form).equals(frame)
+
+
 def test_what_a_sheet_cannot_hold() -> None:
     """Tests control characters, rows without a cell, and cells that are written as text."""
     for form in FORMS:

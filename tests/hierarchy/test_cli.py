@@ -121,6 +121,15 @@ def test_make_refuses(run: Run, arguments: tuple[str, ...], message: str) -> Non
     assert not Path("h.csv").exists()
 
 
+@pytest.mark.parametrize("rule", ["none", "prefix:1"])
+def test_a_star_is_no_value(run: Run, rule: str) -> None:
+    """Tests that no file is made which ``check`` would refuse."""
+    Path("stars.csv").write_text("a;b\n*;1\nxx;2\n")
+    made = run("make", "stars.csv", "--column", "a", "--rule", rule, "-o", "h.csv")
+    assert made.exit_code == 2 and "a value is '*'" in made.stderr
+    assert not Path("h.csv").exists()
+
+
 def test_a_column_that_is_not_there(run: Run) -> None:
     """Tests the hint."""
     made = run("make", "people.csv", "--column", "aeg", "--interval", "5", "-o", "h.csv")

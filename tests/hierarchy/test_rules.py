@@ -122,6 +122,8 @@ def test_prefixes_that_cannot_be() -> None:
     """Tests a mask over everything and a value that looks like a mask."""
     with pytest.raises(HierarchyError, match=r"longest value has 2 characters.*at most 1"):
         paths(parse("prefix:2"), ["12", "34"])
+    with pytest.raises(HierarchyError, match=r"1 character, of which a mask leaves nothing"):
+        paths(parse("prefix:1"), ["f", "m"])
     with pytest.raises(HierarchyError, match=r"also a value, of the form '9\*'.*use a hier"):
         paths(parse("prefix:1"), ["1*", "12"])
     with pytest.raises(HierarchyError, match="stands for a suppressed cell"):

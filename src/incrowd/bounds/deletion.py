@@ -67,8 +67,12 @@ def deletion_prices(
     deletion: Deletion,
     stop: Stop | None = None,
     report: Report = no_report,
+    known: Prices | None = None,
 ) -> tuple[Prices, float]:
-    """Return the prices of the highest bound that the time allows, and c above."""
+    """Return the prices of the highest bound that the time allows, and c above.
+
+    ``known``: prices without deletions that were found before, instead of which none are sought.
+    """
     stop = stop or Stop()
     apart = told_apart(instance)
     if apart is not None:
@@ -76,7 +80,10 @@ def deletion_prices(
         return of_original(prices, apart), top
     limited = deletion.most is not None
     highest = np.inf if limited else float(deletion.price)
-    first = best_prices(instance, k, stop, report, highest)
+    if known is None or known.odd_sets:
+        first = best_prices(instance, k, stop, report, highest)
+    else:
+        first = known
     top = ceiling(first, instance, deletion)
     if not limited or first.groups or first.by_rows or stop.now():
         return first, top

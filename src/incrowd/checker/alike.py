@@ -29,9 +29,8 @@ def require_obeyed(
     require_lawful(classes, secret, models)
     for model in models:
         if model.get("alike"):
-            whose = secret.select(columns_of(model, secret))
-            person = whose.select(pl.struct(whose.columns).rank("dense")).to_series()
-            require_alike(person.alias("person"), cells, model.get("whole") is True)
+            whose = secret[list(columns_of(model, secret))].to_struct("person")
+            require_alike(whose.rank("dense"), cells, model.get("whole") is True)
 
 
 def require_alike(person: pl.Series, cells: Cells, whole: bool) -> None:

@@ -175,9 +175,8 @@ class Lawful:
         require(len(by_size) <= len(valid), "more rules ask by size of class than there are models")
         once = [rule for rule in stated if rule["rule"] == "once"]
         require(len(once) <= 1, "patterns are charged by more than one rule")
-        keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
         self.k, self.rules, self.charging = k, [], None
-        self.mark = numbered(keys.to_series())
+        self.mark = numbered(sensitive.to_struct("values").rank("dense"))
         self.left = ENTRIES * (FEW + len(self.mark))
         sizes, units = [len(self.mark), 1], [1]
         for rule in [rule for rule in valid if rule in stated] + by_size:

@@ -96,7 +96,7 @@ def require_lawful(
         if model.get("once"):
             counts = once.table_of(model, sensitive, columns[0], models)
             table = Known({(v,): n for v, n in counts.items()})
-            frame = once.counted(frame, keys.columns, sensitive.select(once.whose(models)))
+            frame = once.counted(frame, keys.columns, sensitive[once.whose(models)])
         groups = frame.group_by("class", *keys.columns).agg(pl.len(), pl.col("row").min())
         members: dict[int, Counter[Any]] = {}
         first: dict[int, int] = {}

@@ -44,8 +44,8 @@ def table_of(
     """Count the table's values as the model does."""
     if not model.get("once"):
         return Counter(sensitive[column].to_list())
-    people = [pl.col(name).alias(f"person {j}") for j, name in enumerate(whose(models))]
-    pairs = sensitive.select(pl.col(column).alias("value"), *people).unique()
+    people = [sensitive[name].alias(f"person {j}") for j, name in enumerate(whose(models))]
+    pairs = pl.DataFrame([sensitive[column].alias("value"), *people]).unique()
     return Counter(pairs["value"].to_list())
 
 

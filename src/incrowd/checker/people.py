@@ -84,12 +84,12 @@ def named(whose: Sequence[pl.Series], models: Sequence[Plain]) -> list[pl.Series
             require(fine, "rows do not say whose they are, nor does a model", column=column.name)
         return [*whose]
     own = pl.Series([f"?{row}" for row in range(len(whose[0]))], dtype=pl.String)
-    return [("!" + p).zip_with(is_named(p), own).rename(p.name) for p in whose]
+    return [("!" + p.alias("")).zip_with(is_named(p), own).rename(p.name) for p in whose]
 
 
 def is_named(persons: pl.Series) -> pl.Series:
     """Return whether a row says whose it is: a cell that is missing or empty does not."""
-    return (persons != "").fill_null(False)
+    return (persons.alias("") != "").fill_null(False)  # polars takes ^a$ for a pattern of names
 
 
 def rule(models: Sequence[Plain]) -> str:

@@ -116,7 +116,7 @@ def classes_of(released: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int
 def numbered(column: pl.Series) -> NDArray[np.int64]:
     """Give equal texts equal numbers, from 0; null has its own."""
     words = column if isinstance(column.dtype, pl.Enum) else column.cast(pl.Categorical)
-    return words.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+    return words.alias("").to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
 
 
 def by_appearance(key: NDArray[np.int64]) -> NDArray[np.int64]:

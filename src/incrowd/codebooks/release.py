@@ -169,7 +169,7 @@ def codebook(
     sizes = np.unique(labels[shown], return_counts=True)[1]
     texts = released(source, known, roles, number, shown)
     changed = {
-        name: int((texts[name].ne_missing(_texts(source, name, shown))).sum())
+        name: int(_texts(source, name, shown).ne_missing(texts[name]).sum())
         for name in known.columns
     }
     lost = int((taken & (number == NONE)).sum())

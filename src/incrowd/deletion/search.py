@@ -1,12 +1,14 @@
 """The engine's search where rows may be deleted: one more pattern, which is always open.
 
-It matches every row and costs what a deleted row costs, or is worth where only so many may be
-deleted (``incrowd.bounds.deletion``): annealing deals rows to it as to any class, but it may hold
-fewer than k.  Where it held too many, those go back that lose the least by it.  Then the rows that
-are kept are released by the engine as a table of their own, and the cheaper release counts.
+The release without deletions comes first: it is lawful, too, and what a limit leaves undone shall
+not cost more.  The pattern matches every row and costs what a deleted row costs, or is worth where
+only so many may be deleted (``incrowd.bounds.deletion``): annealing deals rows to it as to any
+class, but it may hold fewer than k.  Where it held too many, those go back that lose the least by
+it.  Then the rows that are kept are released by the engine as a table of their own, and the
+cheaper release counts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +31,8 @@ from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.progress import Progress
 
-PRICING, ANNEALING = 0.3, 0.5  # shares of a time limit; of what is left of it
+# of a time limit, of what is left: to release all rows, to price them, to anneal
+PLAIN, PRICING, ANNEALING = 0.6, 0.5, 0.5
 
 
 def by_search(
@@ -37,12 +40,14 @@ def by_search(
 ) -> Found:
     """Search for a release, with certified prices beside it.
 
-    ``method``: by which the rows that are kept are released in the end.
+    ``method``: by which all rows are released first under a time limit, and those that are kept in
+    the end.
     """
-    instance, k, stop = problem.instance, problem.smallest_class, context.stop
-    prices, worth = priced(problem, deletion, context)
+    instance, stop = problem.instance, context.stop
+    classes, known = plain(problem, method, context)
+    best = Best(problem, deletion, classes)
+    prices, worth = priced(problem, deletion, known, context)
     bound = bound_of(prices, instance, deletion)
-    best = Best(problem, deletion, sorted_classes(instance, k))
     best.offer(without_dear(problem, best.classes, deletion))
     if not stop.now():
         best.offer(dealt(problem, deletion, prices, max(deletion.price, round(worth)), context))
@@ -79,14 +84,30 @@ class Best:
             self.classes, self.cost = classes, cost
 
 
-def priced(problem: Problem, deletion: Deletion, context: Context) -> tuple[Prices, float]:
+def plain(problem: Problem, method: str, context: Context) -> tuple[Ints, Prices | None]:
+    """Release all rows: by the method for a part of a time limit, else by levels of columns.
+
+    Returns int64, shape (rows,): classes; and the prices that the method has found.
+    """
+    instance, k, left = problem.instance, problem.smallest_class, context.stop.left()
+    if 0 < left < np.inf:
+        part = replace(context, stop=Share.of(context.stop, PLAIN * left))
+        solved = solve(problem, method, part)
+        return solved.solution.classes, solved.prices
+    progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
+    Search(Engine(), instance, k, progress).by_levels()
+    return progress.best.classes, None
+
+
+def priced(
+    problem: Problem, deletion: Deletion, known: Prices | None, context: Context
+) -> tuple[Prices, float]:
     """Return prices, and what a deleted row is worth."""
     context.tell("prices", share=0.0)
-    limit = context.stop.time_limit
-    share = Share.of(context.stop, np.inf if limit is None else PRICING * limit)
+    share = Share.of(context.stop, PRICING * context.stop.left())
     return deletion_prices(
         problem.instance, problem.smallest_class, deletion, share,
-        lambda bound, done: context.tell("prices", share=done),
+        lambda bound, done: context.tell("prices", share=done), known,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from incrowd.bounds.leaf_costs import averaged
 from incrowd.deletion.exact import by_patterns, by_subsets
 from incrowd.deletion.folded import by_folding
-from incrowd.deletion.found import Found, rechecked
+from incrowd.deletion.found import Found, cost_of, rechecked
 from incrowd.deletion.search import by_search
 from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
@@ -16,9 +16,10 @@ from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import LIMITED, by_id
 from incrowd.solvers.exact.submultisets import work
+from incrowd.solvers.portfolio import PACE
 from incrowd.text.units import counted
 
-HALF = 0.5  # of a time limit, for what may delete too many rows
+HALF = 0.5  # of a time limit, for matching, which may not end or delete too many rows
 
 
 def solve_deleting(
@@ -65,22 +66,29 @@ def by_default(problem: Problem, deletion: Deletion, context: Context) -> Found:
     """Run ``subset-dp`` where it takes no time, for k = 2 matching, and else the engine.
 
     Matching deletes any number of rows.  Where the optimum that it finds deletes few enough it is
-    that of a limit, too; where it does not, it still is a lower bound.
+    that of a limit, too; where it does not, it still is a lower bound.  The engine gets the time
+    that is left where matching did not end, and all of it where that is not to be hoped for.
     """
-    instance, stop = problem.instance, context.stop
+    instance, k, stop = problem.instance, problem.smallest_class, context.stop
     if instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK:
         return by_subsets(problem, deletion, context)
-    if problem.smallest_class != 2:
+    if k != 2:
         return by_search(problem, deletion, context)
-    limit = deletion.limit(instance.rows)
-    part = context
-    if limit < instance.rows:
-        part = replace(context, stop=Share.of(stop, HALF * stop.left()))
+    left = stop.left()
+    if k * instance.distinct > PACE * HALF * left:
+        return by_search(problem, deletion, context, "auto")
+    part = replace(context, stop=Share.of(stop, HALF * left))
     free = by_folding(problem, replace(deletion, most=None), "auto", part)
-    if (~free.kept).sum() <= limit:
+    fits = (~free.kept).sum() <= deletion.limit(instance.rows)
+    if fits and not part.stop.now():
         return free
     found = by_search(problem, deletion, context, "auto")
-    return replace(found, bound=max(found.bound, free.bound))
+    bound = max(found.bound, free.bound)
+    if fits and cost_of(problem, free.classes, deletion) < cost_of(
+        problem, found.classes, deletion
+    ):
+        found = replace(found, classes=free.classes, method=free.method)
+    return replace(found, bound=bound)
 
 
 def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Context) -> Found:

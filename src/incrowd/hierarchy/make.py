@@ -11,6 +11,7 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import DIGITS, Numbered, interval_label
 from incrowd.hierarchy.ladder import Ladder, distinct, is_missing
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.hierarchy.tree import STAR
 from incrowd.text.numerals import POINT
 
 
@@ -132,8 +133,14 @@ def file_text(ladder: Ladder) -> str:
 
     Raises
     ------
-    HierarchyError: the column has no values.
+    HierarchyError: the column has no values, or ``*`` is one.
     """
+    if STAR in ladder.leaves:
+        raise HierarchyError(
+            f"column {ladder.column!r}, {ladder.origin}: a value is {STAR!r}, which stands for a "
+            "suppressed cell: write these cells otherwise, for no hierarchy file can have such a "
+            "line"
+        )
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=";", lineterminator="\n")
     writer.writerows(file_rows(ladder))

@@ -46,10 +46,15 @@ class Prefix:
         known.sort()
         longest = max(map(len, known), default=None)
         if longest is not None and self.counts[-1] >= longest:
+            most = (
+                f"so a mask covers at most {longest - 1} of them; '*' itself is added as the last "
+                "level"
+                if longest > 1
+                else "of which a mask leaves nothing: give the column no hierarchy (none)"
+            )
             raise HierarchyError(
                 f"column {column!r}, {self}: the longest value has {counted(longest, 'character')},"
-                f" so a mask covers at most {longest - 1} of them; '*' itself is added as the last "
-                "level"
+                f" {most}"
             )
         columns = [known]
         for count in self.counts:

@@ -31,6 +31,7 @@ from incrowd.series.plan import KEEP_ALL, Layer, Planner
 from incrowd.series.release import CLASS, Republished, cost_of
 from incrowd.solvers.base import Context
 from incrowd.tables.base import texts
+from incrowd.text.units import counted
 
 NOBODY = 10**6
 """More survivors than any class has: none is kept for their sake."""
@@ -65,7 +66,7 @@ class Series:
             known.update(dict.fromkeys(sorted(person.signature), 0))
         if here and len(known) < self.asked.m:
             raise NoLawfulReleaseError(
-                f"the table has {len(known):,} sensitive values, and each class needs "
+                f"the table has {counted(len(known), 'sensitive value')}, and each class needs "
                 f"{self.asked.m:,}: ask for a smaller m, or publish more people together"
             )
         classes, fewest = self.classes(here, [v for v, _ in known.most_common()])

@@ -302,11 +302,8 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
     if frame.height and frame.select(pl.all_horizontal(pl.all().is_null())).to_series().any():
         raise InputError("a row without any cell is no row of a sheet; write .csv or .parquet")
     for name in frame.columns:
-        texts = (
-            frame[name].cast(pl.String)
-            if frame[name].dtype in (pl.Enum, pl.Categorical)
-            else frame[name]
-        )
+        texts = frame[name].alias("cells")  # polars takes names like ^a$ for patterns of names
+        texts = texts.cast(pl.String) if texts.dtype in (pl.Enum, pl.Categorical) else texts
         if texts.dtype != pl.String:
             continue
         if texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
