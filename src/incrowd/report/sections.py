@@ -111,8 +111,8 @@ def by_level(view: View) -> str:
     """What changed cells cost where that goes by their level, or their interval."""
     ways = {
         "level": "a generalized cell its level divided by its hierarchy's height",
-        "width": "an interval its width divided by that of the widest one",
-        "values": "an interval the share of the other values of its column that are in it",
+        "width": "an interval of its class its width divided by that of the whole column",
+        "values": "an interval of its class the share of its column's other values in it",
     }
     if {"width", "values"} <= view.priced:
         ways["values"] = "in other columns the share of the other values that are in it"
@@ -249,6 +249,9 @@ def changes(view: View, pictures: Pictures) -> Section:
 def subgroups_of(view: View) -> dict[str, list[Subgroup]]:
     """Subgroups by the original's values inside; else by what is released, stars alone counted."""
     found: dict[str, list[Subgroup]] = {}
+    everywhere = [view.columns[name] for name in view.qi]
+    if view.inside is None and not starred(everywhere, view.star, view.rows).any():
+        return found
     for name in view.published:
         if view.inside is not None:
             column = view.inside.before.encode(name)
