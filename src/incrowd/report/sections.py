@@ -12,7 +12,7 @@ from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.tables.base import Column
-from incrowd.text.units import counted, shown, shown_gap, shown_price
+from incrowd.text.units import counted, shown, shown_gap, shown_price, up
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
 AT_MOST = (
@@ -93,6 +93,7 @@ def asked(view: View) -> Section:
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
+            veiled(view) or None,
             joined(cost, " Weights multiply that." if view.weights else None, star(view)),
         ),
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
@@ -166,6 +167,20 @@ def constraints(view: View) -> Html:
     if view.caps:
         found.append(f"Caps on the share of changed cells, of columns or subgroups: {view.caps}.")
     return joined(*found)
+
+
+def veiled(view: View) -> Html:
+    """What the coins limit; they go with reports for the publisher alone."""
+    veil = None if view.inside is None else view.inside.release.veil
+    if veil is None:
+        return joined()
+    each = [joined(cell_text(c), f" {up(x)}") for c, x in veil.factors.items()]
+    return joined(
+        "Coins hid cells beforehand: seeing the release changes the odds of a hidden cell's values "
+        "by a factor of at most ",
+        *(joined(", " if i else None, told) for i, told in enumerate(each)),
+        ".",
+    )
 
 
 def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: int = 1) -> Html:
