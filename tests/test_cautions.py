@@ -280,6 +280,17 @@ def test_a_table_without_its_header(tmp_path):
         assert not ic.anonymize(named, k=2).warnings  # one may be a coincidence
 
 
+def test_a_row_of_units_is_warned_of():
+    """Tests a line of units below the names; words of other rows, or of several, are values."""
+    ages = ["years", None, *"1234" * 5]
+    (warning,) = ic.anonymize(pl.DataFrame({"sex": [*"mf" * 11], "age": ages}), k=2).warnings
+    assert warning.startswith("in 1 column the first row alone is no number (the first is column 2")
+    assert "years" not in warning
+    for other in (ages[::-1], ["<1", "<1", *ages[2:]], [*ages[:4], "x", *ages[5:]], ages[1:]):
+        table = pl.DataFrame({"age": other, "sex": [*"mfx" * 8][: len(other)]})
+        assert ic.anonymize(table, k=2).warnings == ()
+
+
 def test_rows_that_sum_up_others_are_warned_of(tmp_path):
     """Tests a total below a table, in init and anonymize; a value that many rows have is none."""
     table = pl.DataFrame({"ward": [*"ABAB" * 5, "Summe:"], "n": [*"1234" * 5, "50"]})
@@ -287,12 +298,18 @@ def test_rows_that_sum_up_others_are_warned_of(tmp_path):
     assert warning.startswith("1 row has a cell that reads like total or sum, the first in row 21")
     assert "50" not in warning
     assert ic.anonymize(table[:20], k=2).warnings == ()
-    many = table.with_columns(ward=pl.Series([*["total", "local", None] * 7]))
+    many = table.with_columns(ward=pl.Series([*["total", "local", None] * 7]), n=pl.lit("1"))
     assert ic.anonymize(many, k=2).warnings == ()
     table.write_csv(tmp_path / "t.csv")
     asked = ["init", str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.toml")]
     done = CliRunner().invoke(cli, asked)
     assert (done.exit_code, warning in done.stderr) == (0, True)
+    (warning,) = ic.anonymize(table.with_columns(ward=pl.lit("A")), k=2).warnings
+    assert warning.startswith("the last row, 21, has the sum of all others in 1 column:")
+    assert "50" not in warning
+    for last in ("49", "5", "0", "nan", "inf", "", "x"):  # and columns of 0 and 1 are no sums
+        other = pl.DataFrame({"n": [*"1234" * 5, last], "one": [*"0" * 19, "1", "1"]})
+        assert ic.anonymize(other, k=2).warnings == ()
     named = pl.DataFrame({"ward": [None, *"ABAB" * 5, "TOTAL", "zz"], "n": ["1"] * 23})
     (warning,) = ic.anonymize(named, k=2).warnings
     assert "row 22" in warning

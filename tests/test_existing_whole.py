@@ -1,7 +1,9 @@
 """Tests of rows added to an earlier release, proven and reported on with the earlier originals."""
 
+import html
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.existing.of_table import ExtendedRelease
 from incrowd.existing.whole import WholeRelease
+from incrowd.report.make import internal_report
 
 RULES = {"age": "interval:10,20", "zip": "prefix:1,2"}
 ASKED: dict[str, dict[str, Any]] = {
@@ -76,6 +79,25 @@ def test_a_proof_of_all_rows(name: str, tmp_path: Path) -> None:
         if name == "stars":  # by a count of its own
             stars = sum(after[c].eq("*").sum() for c in ("age", "zip"))
             assert whole.cost == stars
+
+
+def test_the_call_in_its_report_makes_it_again(tmp_path: Path) -> None:
+    """Tests that it is a call with new rows and earlier ones: one with all rows makes another."""
+    asked = {"id": "name", "sensitive": ["illness", "note"], "hierarchies": RULES, "seed": 1}
+    original, first, proof = made(tmp_path, 1, asked)
+    new = tmp_path / "two.csv"
+    table(101, 9).write_csv(new)
+    release = ic.anonymize(new, 3, existing=first, **asked)
+    assert isinstance(release, ExtendedRelease)
+    whole = release.whole(original, proof, first)
+    page = html.unescape(internal_report(whole))
+    (call,) = re.findall(r"incrowd\.anonymize\(\n.*?(?=</code>)", page, re.DOTALL)
+    names = {"new_rows": new, "earlier_release": first, "earlier_original": original}
+    again = eval(call, {"incrowd": ic, "earlier_proof": proof} | names)
+    assert again.data.equals(whole.data)
+    assert not ic.anonymize(pl.concat([table(1, 24), table(101, 9)]), 3, **asked).data.equals(
+        whole.data
+    )
 
 
 def test_labels_above_what_their_class_asks_for(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ def test_refusals_and_unknown_methods() -> None:
         solve(problem, replace(claimed(problem, PAIRS), refusal="use a larger hammer"))
     with pytest.raises(InputError, match="did you mean 'engine'"):
         solve(problem, "engin")
+    with pytest.raises(InputError, match="called 'Best'; auto, the default"):
+        solve(problem, "Best")
 
 
 def test_the_empty_table() -> None:

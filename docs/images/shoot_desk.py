@@ -37,6 +37,7 @@ def shoot(table: Path, picture: Path, browser: str) -> None:
         page.click("#sweep")
         page.locator("#curve .dot").first.wait_for(timeout=SLOWEST)
         page.locator("#curve .pulse").wait_for(state="detached", timeout=SLOWEST)
+        page.evaluate("document.activeElement.blur()")  # a frame about a dot is no figure
         page.screenshot(path=str(picture))
         chromium.close()
     Image.open(picture).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(picture)

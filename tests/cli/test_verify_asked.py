@@ -140,7 +140,7 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
     "caps": ("free", ["--cap age=1", "--cap sex=f:1"], ["--cap age=0.01", "--cap sex=f:0.01"]),
     "policy": (
         "main",
-        ["--policy right.toml"],
+        ["--policy right.toml", "--policy nobody.toml"],
         [f"--policy {name}.toml" for name in ("k", "roles", "rules", "costs", "nosuch")],
     ),
     "suppress_rows": ("fewer", ["--suppress-rows 9", "--suppress-rows 2"], ["--suppress-rows 1"]),
@@ -185,6 +185,7 @@ POLICIES = {
     "roles": 'sensitive = "note"\n',
     "rules": '[hierarchies]\nzip = "prefix:1"\n',
     "costs": "[weights]\nage = 5\n",
+    "nobody": "k = 2\nperson = []\n",  # as incrowd init writes it
 }
 
 

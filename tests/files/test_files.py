@@ -131,9 +131,10 @@ def test_headers_in_brackets_are_no_json(tmp_path):
 def test_refuses_to_write_other_formats(tmp_path, name):
     """Tests that no CSV file comes to lie under the name of another format."""
     (tmp_path / "t.csv").write_bytes(b"a\n1\n")
-    with pytest.raises(InputError, match=r"files are (not )?written"):
+    with pytest.raises(InputError, match=r"files are (not )?written") as refused:
         table = read(tmp_path / "t.csv")
         write(table.edited(Edit(table.columns)), tmp_path / name)
+    assert ("write .xlsx" in str(refused.value)) == (name == "o.xls")
     assert listed(tmp_path) == ["t.csv"]
 
 

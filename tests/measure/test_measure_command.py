@@ -1,6 +1,7 @@
 """Tests of ``incrowd measure`` as a program."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,12 @@ def test_for_people(capfd, table: str) -> None:
     assert "1-anonymous: 4 rows" in out
     assert "name" in out
     assert "distinct l up to" in out
+
+
+def test_a_column_without_a_name_is_seen(capfd, tmp_path: Path) -> None:
+    """Tests row labels of a data frame that stand in a CSV file."""
+    (tmp_path / "t.csv").write_text(",sex\n0,f\n1,m\n")
+    assert re.search(r"(?m)^ +'' +2 ", run(capfd, str(tmp_path / "t.csv"))[1])
 
 
 def test_require_k(capfd, table: str) -> None:

@@ -172,6 +172,14 @@ def test_what_other_programs_write_beside_the_values() -> None:
     assert "1 value declared missing" in age.why
     assert labels.role == "id"
     assert "pandas" in labels.why
+    for name, cells, role in (
+        ("", "123", "id"),
+        ("Unnamed: 0", "abc", "id"),
+        ("", "122", "qi"),
+        ("Unnamed: x", "123", "qi"),
+    ):
+        (one,) = guess(pl.DataFrame({name: [*cells]}))
+        assert one.role == role
 
 
 @pytest.mark.parametrize(

@@ -308,7 +308,12 @@ SAID = {
     "ranges": (
         {"hierarchies": {"age": "range", "pay": "range:cost=values", "zip": "prefix:1"}},
         "A suppressed cell costs 1, a generalized cell its level divided by its hierarchy's "
-        "height, an interval its width divided by that of the widest one, in other columns the",
+        "height, an interval of its class its width divided by that of the whole column, in other "
+        "columns the",
+    ),
+    "rounded": (
+        {"hierarchies": {"age": "range:most=40,round=5,show={low} to {high}, most=1"}},
+        "holds its class, its ends moved out to multiples of 5, suppressed where wider than 40<",
     ),
     "no hierarchy": ({}, "A suppressed cell costs 1."),
     "l": ({"l": 2}, "Distinct 2-diversity: a class has at least 2 different sensitive values."),
@@ -329,6 +334,16 @@ def test_what_was_asked_is_said_as_it_is(tmp_path, case):
     text = (tmp_path / "r.html").read_text("utf-8")
     assert said in html.unescape(text)
     assert "costs its level divided" not in text
+
+
+def test_a_release_without_stars_shows_none_by_subgroup():
+    """Tests that bars of nothing but zeros are left out, and that others are there."""
+    stars, averages = (
+        release_of(),
+        release_of(qi=["age"], keep=["sex", "job"], hierarchies={"age": "mean"}),
+    )
+    assert "Stars elsewhere by" in external_report(stars)
+    assert "Stars elsewhere by" not in external_report(averages)
 
 
 def test_no_bound_is_not_called_one():

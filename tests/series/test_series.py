@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.cli import cli
+from incrowd.cli.republish import in_words
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.series.checked import require_lawful
 from incrowd.series.history import Person
@@ -383,6 +384,9 @@ def test_changes_and_company_are_named(folder: Path) -> None:
     new = pl.DataFrame({"pid": ["5", "99"], "x": ["a", "a"], "s": ["t", "s"]})
     done = ic.republish(new, "h", person="pid", sensitive="s", k=2)
     assert (done.withheld["company"], done.withheld["newcomers"], done.rows) == (1, 1, 0)
+    told = " ".join(in_words(done, "out.csv", "h").split())
+    assert "withheld 1 person who stood in all classes with fewer than" in told
+    assert "withheld 1 newcomer who would stand with fewer than" in told
 
 
 def test_the_recheck_sees_what_is_wrong() -> None:

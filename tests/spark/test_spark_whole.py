@@ -34,18 +34,21 @@ def read(path: Path) -> str:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_reports_are_those_of_one_machine(place: Path, form: str) -> None:
-    """Tests a public report and an internal one, byte for byte: no row here has a twin."""
+    """Tests a public report and an internal one, byte for byte, and warnings; no row has a twin."""
     source, here, there = (place / name / f"x.{form}" for name in ("in", "here", "there"))
     for path in (source, here, there):
         path.parent.mkdir()
     write(table().unique(["age", "a.b", "born"], maintain_order=True), source)
     scratch = ["--engine", "spark", "--scratch", place / "scratch"]
     reports = ["--report", place / "1.html", "--report-internal", place / "2.html"]
-    done = run("anonymize", source, "-o", here, *ASKED, *reports)
+    done = run("anonymize", source, "-o", here, *ASKED, "--l", "2", *reports)
     assert done.exit_code == 0, done.output
+    warned = re.findall("incrowd: warning: .*", done.stderr)
+    assert warned
     reports = ["--report", place / "3.html", "--report-internal", place / "4.html"]
-    done = run("anonymize", source, "-o", there, *ASKED, *reports, *scratch)
+    done = run("anonymize", source, "-o", there, *ASKED, "--l", "2", *reports, *scratch)
     assert done.exit_code == 0, done.output
+    assert re.findall("incrowd: warning: .*", done.stderr) == warned
     assert read(place / "1.html") == read(place / "3.html")
     assert read(place / "2.html") == read(place / "4.html")
 

@@ -205,6 +205,8 @@ def test_the_internal_report_makes_no_promise(same_coins):
     """Tests that it says that the same call makes another release, and a call that can be made."""
     release = ic.anonymize(people(60), k=2, veil=0.5)
     page = internal_report(release)
+    each = ", ".join(f"<bdi>{name}</bdi> 2" for name in release.roles.qi)
+    assert f"by a factor of at most {each}." in page
     assert "the same call makes another release" in page
     assert "veil={&#x27;&#x27;: &#x27;1/2&#x27;}" in page or "veil={'': '1/2'}" in page
 

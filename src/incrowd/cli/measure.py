@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 @options.json_option
 @options.no_figures_option
 def measure(table: str, as_json: bool, quiet: bool, require_k: int | None, **given: Any) -> int:
-    """Say how private IN (CSV, Parquet, Arrow; - for a pipe) is: k, l, t, α, β, δ and risks.
+    """Say how private IN (any table that anonymize takes) is: k, l, t, α, β, δ and risks.
 
     Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
     and nothing else, and so does *. Printed figures are rounded to the safe side.

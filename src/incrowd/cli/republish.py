@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
 from incrowd.tables.atomic import is_stream, require_place
-from incrowd.text.units import shown, shown_gap
+from incrowd.text.units import counted, shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.series.release import Republished
@@ -124,7 +124,8 @@ def in_words(release: "Republished", output: str, history: str) -> str:
     lines = [
         (
             "rows",
-            f"{release.rows:,} people and {release.counterfeits:,} counterfeits (the fewest for "
+            f"{counted(release.rows, 'person', 'people')} and "
+            f"{counted(release.counterfeits, 'counterfeit')} (the fewest for "
             f"everybody: {release.fewest:,}) in {len(release.classes):,} classes, {m} values or "
             "more in each",
         ),
@@ -136,13 +137,13 @@ def in_words(release: "Republished", output: str, history: str) -> str:
         ),
     ]
     reasons = (
-        ("changed", "whose sensitive value is another than it was published"),
-        ("company", f"who stood in all classes with fewer than {k - 1} others"),
-        ("newcomers", f"new ones who would stand with fewer than {k - 1} others"),
+        ("changed", "person", "people", "whose sensitive value is another than was published"),
+        ("company", "person", "people", f"who stood in all classes with fewer than {k - 1} others"),
+        ("newcomers", "newcomer", "", f"who would stand with fewer than {k - 1} others"),
     )
-    for name, words in reasons:
+    for name, one, several, words in reasons:
         if why[name]:
-            lines.append(("withheld", f"{why[name]:,} people {words}"))
+            lines.append(("withheld", f"{counted(why[name], one, several)} {words}"))
     lines.append(("release", f"number {len(release.history.releases)} of its series"))
     lines.append(("written", f"{output}, {history} (keep it private)"))
     lines.append(("hash", f"of the history: {release.history.seal} (--expect-history, next time)"))

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
             release.unpersist()
     if here is not None:
         write_reports(here, table, output, given)
-    told: Any = release
+    told: Any = release if here is None else replace(release, warnings=here.warnings)
     if as_json:
         print_json(release_record(told, output, given["proof"]) | proof_bound(told, facts))
     say(f"{summary(told)}\nwritten  {output}{also_written(given)}", quiet)

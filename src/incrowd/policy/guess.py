@@ -117,6 +117,7 @@ MANY_CODES = 8  # different codes from which they are worth prefixes
 STEPS = (1, 2, 5)
 LIFETIME = 40  # years between dates from which they want steps wider than a decade
 ROW_LABELS = re.compile(r"__index_level_\d+__")
+NAMELESS = re.compile(r"(Unnamed: \d+)?")  # the latter where pandas read what it had written
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 
 
@@ -239,6 +240,8 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     """Return the role and the reason."""
     if ROW_LABELS.fullmatch(name):
         return "id", "by its name it holds the row labels of a data frame of pandas"
+    if NAMELESS.fullmatch(name) and len(values) == rows > 1:
+        return "id", "it has no name, and another value in each row, as row labels of pandas and R"
     words = words_of(name)
     present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]

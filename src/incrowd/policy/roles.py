@@ -106,4 +106,5 @@ def _without_role(left: Sequence[str]) -> str:
         f"{len(left)} column{'s have' if len(left) > 1 else ' has'} no role: {shown}; name each as "
         "quasi-identifier (--qi), sensitive (--sensitive) or other column to publish unchanged "
         "(--keep), or leave it out of the release (--id)"
+        + ('; "" is the column without a name, as in --id ""' if "" in left else "")
     )

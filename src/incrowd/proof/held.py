@@ -82,7 +82,7 @@ def not_held(
     yield from roles_differ(proof, policy, said)
     entries = proof.facts["models"]
     known = max((e["k"] for e in entries if e["model"] in COUNTING), default=1)
-    if policy.k > known and "person" not in said:
+    if policy.k > known and not policy.person:
         yield f"the proof is of k = {known}, not {policy.k}"
     if said & MODELS:
         asked = models_asked(policy, proof, released)
@@ -176,7 +176,7 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
         stated = max((entry["k"] for entry in mine if entry.get(key)), default=0)
         if name in said and getattr(policy, name) and stated < needed:
             yield f"the proof does not say that {words}"
-    if "person" in said and policy.k > known:
+    if policy.person and policy.k > known:
         yield f"the proof is of {known} people in every class, not {policy.k}"
 
 

@@ -196,7 +196,7 @@ def again(view: View, inside: Inside) -> Section:
         lines_of = (visible(line, 500) for line in inside.policy_file.splitlines())
         parts.append(tag("pre", tag("code", "\n".join(lines_of))))
     parts.append(tag("h3", "From Python"))
-    parts.append(tag("pre", tag("code", python_call(release, inside.input))))
+    parts.append(tag("pre", tag("code", python_call(release, inside.input, view.earlier > 0))))
     lines: list[list[Any]] = [
         ["seed of the search", str(release.seed)],
         ["method that ran", release.method],

@@ -9,13 +9,19 @@ from incrowd.policy.spell import ascii_of, call_of
 from incrowd.published.base import Published
 
 PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy")
+ADDED = "new_rows,\n    existing=earlier_release"
 
 
-def python_call(release: Published, file: tuple[str, str] | None) -> str:
-    """Return the call of ``incrowd.anonymize`` that makes the release, defaults left out."""
+def python_call(release: Published, file: tuple[str, str] | None, added: bool = False) -> str:
+    """Return the call of ``incrowd.anonymize`` that makes the release, defaults left out.
+
+    added: its rows are those of an earlier release and new ones, which the call names apart.
+    """
     roles = {role: list(getattr(release.roles, role)) for role in ROLES}
-    data = "frame" if file is None else ascii_of(file[0])
-    return call_of(replace(release.policy, **roles), data)
+    policy = replace(release.policy, **roles)
+    if added:
+        return f"{call_of(policy, ADDED)}.whole(earlier_original, earlier_proof, earlier_release)"
+    return call_of(policy, "frame" if file is None else ascii_of(file[0]))
 
 
 def versions() -> list[tuple[str, str]]:

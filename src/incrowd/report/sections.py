@@ -12,7 +12,7 @@ from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.tables.base import Column
-from incrowd.text.units import counted, shown, shown_gap, shown_price
+from incrowd.text.units import counted, shown, shown_gap, shown_price, up
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
 AT_MOST = (
@@ -93,6 +93,7 @@ def asked(view: View) -> Section:
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
+            veiled(view) or None,
             joined(cost, " Weights multiply that." if view.weights else None, star(view)),
         ),
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
@@ -111,8 +112,8 @@ def by_level(view: View) -> str:
     """What changed cells cost where that goes by their level, or their interval."""
     ways = {
         "level": "a generalized cell its level divided by its hierarchy's height",
-        "width": "an interval its width divided by that of the widest one",
-        "values": "an interval the share of the other values of its column that are in it",
+        "width": "an interval of its class its width divided by that of the whole column",
+        "values": "an interval of its class the share of its column's other values in it",
     }
     if {"width", "values"} <= view.priced:
         ways["values"] = "in other columns the share of the other values that are in it"
@@ -166,6 +167,20 @@ def constraints(view: View) -> Html:
     if view.caps:
         found.append(f"Caps on the share of changed cells, of columns or subgroups: {view.caps}.")
     return joined(*found)
+
+
+def veiled(view: View) -> Html:
+    """What the coins limit; they go with reports for the publisher alone."""
+    veil = None if view.inside is None else view.inside.release.veil
+    if veil is None:
+        return joined()
+    each = [joined(cell_text(c), f" {up(x)}") for c, x in veil.factors.items()]
+    return joined(
+        "Coins hid cells beforehand: seeing the release changes the odds of a hidden cell's values "
+        "by a factor of at most ",
+        *(joined(", " if i else None, told) for i, told in enumerate(each)),
+        ".",
+    )
 
 
 def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: int = 1) -> Html:
@@ -249,6 +264,9 @@ def changes(view: View, pictures: Pictures) -> Section:
 def subgroups_of(view: View) -> dict[str, list[Subgroup]]:
     """Subgroups by the original's values inside; else by what is released, stars alone counted."""
     found: dict[str, list[Subgroup]] = {}
+    everywhere = [view.columns[name] for name in view.qi]
+    if view.inside is None and not starred(everywhere, view.star, view.rows).any():
+        return found
     for name in view.published:
         if view.inside is not None:
             column = view.inside.before.encode(name)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.template import SHOW
 from incrowd.policy import Policy
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
@@ -327,6 +328,9 @@ def how(hierarchy: Any) -> str:
     if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
         return f"{hierarchy}, then suppressed"
     if rule == "range":
-        wide = ", suppressed where it is too wide" if "most=" in str(hierarchy) else ""
-        return f"the smallest interval that holds its class{wide}"
+        options = SHOW.split(str(hierarchy).partition(":")[2])[0].split(",")
+        given = {name.strip(): x for name, _, x in (o.partition("=") for o in options)}
+        out = f", its ends moved out to multiples of {given['round']}" if "round" in given else ""
+        wide = f", suppressed where wider than {given['most']}" if "most" in given else ""
+        return f"the smallest interval that holds its class{out}{wide}"
     return "groups of its own, then suppressed"

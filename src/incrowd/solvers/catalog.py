@@ -52,6 +52,8 @@ SOLVERS: tuple[Solver, ...] = (
 )
 
 LIMITED = ("engine", "subset-dp", "pattern-milp")  # that delete up to so many rows
+WISHES = ("best", "fast", "fastest", "optimal", "exact", "automatic", "default")
+"""What people ask for who know no method; none of these is a method written wrongly."""
 ALIASES = {"sensitive-engine": "engine"}  # ids of before that are still accepted
 
 
@@ -66,7 +68,11 @@ def by_id(solver_id: str) -> Solver:
         if solver.id == ALIASES.get(solver_id, solver_id):
             return solver
     ids = [solver.id for solver in SOLVERS]
-    raise InputError(f"no method is called {solver_id!r}{did_you_mean(solver_id, ids)}")
+    hint = "" if solver_id.casefold() in WISHES else did_you_mean(solver_id, ids)
+    raise InputError(
+        f"no method is called {solver_id!r}{hint}; auto, the default, takes what suits the table, "
+        "and incrowd methods lists all"
+    )
 
 
 def aliases_of(solver: Solver) -> list[str]:

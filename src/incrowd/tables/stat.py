@@ -28,8 +28,9 @@ PACKAGE = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 SUFFIXES = {f".{form}": form for form in FAMILY}
 WRITTEN = {"spss": (".sav", ".zsav"), "stata": (".dta",), "sas": (".xpt",)}
 PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
+OF_EXCEL = (".xls", ".xlsm", ".xlsb")
 FOREIGN = (
-    ".xls", ".xlsm", ".xlsb", ".json", ".jsonl", ".ndjson", ".xml", ".html",
+    *OF_EXCEL, ".json", ".jsonl", ".ndjson", ".xml", ".html",
     ".orc", ".avro", ".pkl", ".pickle", ".rds", ".rdata", ".h5", ".db", ".sqlite", ".duckdb",
     ".pdf", ".doc", ".docx",
 )  # fmt: skip
@@ -287,7 +288,10 @@ def require_place_of(
             f"{path}: packed files are not written; write {Path(path).stem!r} and pack it"
         )
     if suffix in FOREIGN:  # CSV under such a name would be taken for what it is not
-        raise InputError(f"{path}: no {suffix} files are written; write .csv, .parquet or .arrow")
+        own = ".xlsx, " if suffix in OF_EXCEL else ""
+        raise InputError(
+            f"{path}: no {suffix} files are written; write {own}.csv, .parquet or .arrow"
+        )
     form = SUFFIXES.get(suffix)
     if form is None or str(path) == "-":
         return

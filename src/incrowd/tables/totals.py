@@ -1,15 +1,17 @@
 """Tables as spreadsheets and exports leave them: without rows, or without names of columns.
 
-Also with rows that sum up others.
+Also with rows that sum up others, or tell units.
 """
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.tables.base import Source
+from incrowd.tables.base import Column, Source
+from incrowd.text.units import counted
 
 TOTALS = (
     *("total", "totals", "grand total", "sum", "sums", "subtotal", "overall", "all patients"),
@@ -30,7 +32,7 @@ MOST = 3
 
 
 def totals(source: Source) -> Iterator[str]:
-    """Yield what is odd of rows: none, one for the header, or a few with a word like ``Total``."""
+    """Yield what is odd of rows: none, one for the header, units, sums, a word like ``Total``."""
     if not source.rows:
         yield (
             "the table has no rows below its header: if it should have some, look at the export or "
@@ -38,12 +40,16 @@ def totals(source: Source) -> Iterator[str]:
         )
     found: set[int] = set()
     named: list[int] = []
+    units: list[int] = []
+    sums = 0
     for number, name in enumerate(source.columns if FEWEST <= source.rows <= LARGEST else (), 1):
         try:
             column = source.encode(name)
         except InputError:  # without a text form there is no word
             continue
         named += [number] if holds(column.values, name) else []
+        units += [number] if tells_a_unit(column) else []
+        sums += sums_up(column)
         words = spoken(column.values)
         rows = np.flatnonzero(np.isin(column.codes, words)) if words else np.zeros(0, int)
         found |= {*rows.tolist()} if len(rows) <= MOST else set()
@@ -60,6 +66,17 @@ def totals(source: Source) -> Iterator[str]:
             f"sum, the first in row {min(found) + 1:,}: a row that sums up others is nobody's; "
             f"delete {'it' if one else 'them'} first"
         )
+    elif sums:
+        yield (
+            f"the last row, {source.rows:,}, has the sum of all others in {counted(sums, 'column')}"
+            ": a row that sums up others is nobody's; delete it first"
+        )
+    if units:
+        yield (
+            f"in {counted(len(units), 'column')} the first row alone is no number (the first is "
+            f"column {units[0]}): units, or a second line of names, are nobody's; delete that row "
+            "first"
+        )
 
 
 def holds(values: Sequence[str | None], text: str) -> bool:
@@ -67,6 +84,36 @@ def holds(values: Sequence[str | None], text: str) -> bool:
     first = int(bool(values) and values[0] is None)
     at = bisect_left(values, text, first)  # pyright: ignore[reportArgumentType, reportCallIssue]
     return at < len(values) and values[at] == text
+
+
+def numbers(values: Sequence[str | None]) -> list[float] | None:
+    """Return the numbers that texts write, 0 for a missing one; None where one writes none."""
+    try:
+        return [float(value or 0) for value in values]
+    except ValueError:
+        return None
+
+
+def tells_a_unit(column: Column) -> bool:
+    """Whether the first row's cell is the only one of a column that is no number."""
+    first = column.codes[0]
+    own = column.values[first]
+    if not own or numbers([own]) or (column.codes == first).sum() > 1:
+        return False
+    others = [value for value in column.values if value and value != own]
+    return len(others) > 1 and numbers(others) is not None
+
+
+def sums_up(column: Column) -> bool:
+    """Whether the last row's cell is above all others, no less than 0, and their sum."""
+    last = column.codes[-1]
+    if not numbers([column.values[last]]) or (column.codes == last).sum() > 1:
+        return False
+    found = numbers(column.values)
+    if not found or not 0 < found[last] == max(found) < math.inf or min(found) < 0:
+        return False
+    times = np.bincount(column.codes, minlength=len(found))
+    return math.isclose(math.fsum(times * found), 2 * found[last], rel_tol=1e-9)
 
 
 def spoken(values: Sequence[str | None]) -> list[int]:

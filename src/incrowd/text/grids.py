@@ -48,5 +48,5 @@ def grid(columns: Iterable[str], title: str | None = None) -> Grid:
 
 
 def named(text: str) -> Text:
-    """A column's name as it is, whatever marks it holds; line breaks shown."""
-    return Text(text if text.isprintable() else repr(text))
+    """A column's name as it is, whatever marks it holds; none and line breaks shown."""
+    return Text(text if text and text.isprintable() else repr(text))
