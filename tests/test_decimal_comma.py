@@ -53,7 +53,7 @@ def tables(numbers: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_does_the_same(rule: str, tmp_path: Path) -> None:
     """Tests that each cell, the cost and the bound are those of the table with a point; proved."""
-    numbers = weights(24)
+    numbers = weights(12)
     one, other = tables(numbers)
     asked = {"k": 3, "qi": "w", "sensitive": "ill", "hierarchies": {"w": rule}}
     expected, found = ic.anonymize(one, **asked), ic.anonymize(other, decimal=",", **asked)

@@ -42,6 +42,12 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text("utf-8"))
 
 
+@cache
+def nodes(file: Path) -> tuple[ast.AST, ...]:
+    """All of its nodes; a walk takes as long as parsing."""
+    return tuple(ast.walk(parsed(file)))
+
+
 def unit_of(file: Path) -> str:
     """The file or folder of the package that a file belongs to."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
@@ -50,7 +56,7 @@ def unit_of(file: Path) -> str:
 def imports(file: Path) -> set[str]:
     """Files and folders of the package that a file imports from, those for types included."""
     found: set[str] = set()
-    for node in ast.walk(parsed(file)):
+    for node in nodes(file):
         if isinstance(node, ast.ImportFrom) and node.module == "incrowd":
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -77,7 +83,7 @@ def test_no_room_enters_by_the_front_door():
     for file in PACKAGE.rglob("*.py"):
         if file.name == "__main__.py":
             continue
-        for node in ast.walk(parsed(file)):
+        for node in nodes(file):
             if isinstance(node, ast.Import):
                 assert "incrowd" not in {one.name for one in node.names}, file
             elif isinstance(node, ast.ImportFrom) and node.module == "incrowd":
@@ -104,7 +110,7 @@ def test_nothing_imports_in_circles(graph: dict[str, set[str]]):
 def modules(file: Path, known: set[str]) -> set[str]:
     """Modules of the package that a file imports from, for types and in functions as well."""
     found: set[str] = set()
-    for node in ast.walk(parsed(file)):
+    for node in nodes(file):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             found |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)} & known
         elif isinstance(node, ast.Import):
@@ -134,7 +140,7 @@ def test_few_files_stand_outside_the_rooms():
 def functions(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """All functions of a file, those in classes and functions included."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return [node for node in ast.walk(parsed(file)) if isinstance(node, kinds)]
+    return [node for node in nodes(file) if isinstance(node, kinds)]
 
 
 def late_imports(file: Path) -> set[tuple[int, str]]:

@@ -34,9 +34,9 @@ from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import SOLVERS
 from incrowd.solvers.matching.nodes import grid_of
 from incrowd.solvers.matching.walk import Walker
-from limits import MODELS, TABLES, problem
+from limits import TABLES, problem
 
-LIMIT, LATE = 0.15, 10.0  # seconds given; beyond those, at most
+LIMIT, LATE = 0.2, 10.0  # seconds given; beyond those, at most
 SOON = 0.1  # seconds from the beginning of a stage to an interrupt in the midst of it
 
 
@@ -47,8 +47,13 @@ def processor_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("table", TABLES)
+# every method meets every table with one of the first four, and with each other model what it adds
+PAIRS = [(table, model) for model in ("k=2", "k=3", "l=3", "t=0.3") for table in TABLES]
+PAIRS += [(table, "f=2") for table in ("weights apart", "deep", "all equal")]
+PAIRS += [(table, "k=20") for table in ("tiny", "all equal", "uniform")]
+
+
+@pytest.mark.parametrize(("table", "model"), PAIRS)
 def test_methods_end_in_time(table: str, model: str) -> None:
     """Tests each method that serves the table: the release is lawful, the bound below its cost."""
     asked = problem(table, model)

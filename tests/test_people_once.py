@@ -89,7 +89,7 @@ def model_of(model: PerAttribute, table: list[Pair]) -> Once:
 
 
 @pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(part=pairs_of, rest=pairs_of)
 def test_definition(model: PerAttribute, definition, part: list[Pair], rest: list[Pair]) -> None:
     """Tests one class, all classes at once and the kernels' law; and what bounds are made of."""
@@ -197,7 +197,7 @@ ASKED: list[tuple[dict[str, Any], Callable[[list[int], list[int]], bool]]] = [
 
 
 @pytest.mark.parametrize(("asked", "definition"), ASKED, ids=[str(asked) for asked, _ in ASKED])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(given_=visits(), method=st.sampled_from(["subset-dp", "engine", "mondrian"]))
 def test_releases_are_lawful_and_bounds_hold(
     asked, definition, given_, method, tmp_path_factory

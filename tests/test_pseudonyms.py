@@ -95,7 +95,7 @@ def test_records_are_shared_and_bounds_hold(given_) -> None:
         assert release.lower_bound == best == release.cost
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(given_=histories(), several=st.booleans())
 def test_the_law_without_a_pseudonym(given_, several, tmp_path_factory) -> None:
     """Tests law and bound against brute force, and that the checker counts records itself."""

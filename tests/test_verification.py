@@ -64,7 +64,7 @@ LADDER = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_against_brute_force(data):
     """Tests the answer on small tables that are often nearly right."""
@@ -110,7 +110,7 @@ NUMBERS = ("1", "2", "3", "3.0", "7")
 SPANS = {"1-2": (1, 2), "1-3": (1, 3), "2-3": (2, 3), "2-7": (2, 7), "1-7": (1, 7), "3-7": (3, 7)}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_ranges_against_brute_force(data):
     """Tests ranges no wider than 4, and a tree beside them, on small tables, often nearly right."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incrowd.tables import Edit, Replacement, from_native, read, texts, write
 from incrowd.tables.base import MOST_LABELS, Column, agree, labelled, narrow
-from incrowd.tables.packed import PIECE, Packed, Plain, packed, packed_table, read_packed
+from incrowd.tables.packed import Packed, Plain, packed, packed_table, read_packed
 
 SERIES = {
     "text": pl.Series(["b", None, "a", "b", ""]),
@@ -85,9 +85,10 @@ def test_labels_are_texts(cells, data):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_written_in_pieces(form):
+def test_written_in_pieces(form, monkeypatch):
     """Tests that a release longer than a piece is written whole, in order, types kept."""
-    rows = PIECE + 7
+    monkeypatch.setattr("incrowd.tables.packed.PIECE", 1000)
+    rows = 2007
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
         {"a": rng.integers(0, 5, rows), "*": rng.random(rows), "b": rng.integers(0, 3, rows)}

@@ -98,7 +98,7 @@ def cheapest(state: State, signatures: dict[str, frozenset[str]], m: int, most: 
     return min(best[(1 << len(keys)) - 1].values())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(series(), st.sampled_from([None, 0.5]))
 def test_who_intersects_all_releases_learns_no_value(given_, weight) -> None:
     """Tests m-invariance, company, truth and the number of counterfeits on what is published."""

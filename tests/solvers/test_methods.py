@@ -66,11 +66,11 @@ OTHERS: tuple[Solver, ...] = (
     Incognito(suppression=0.3),
 )
 SHAPES = {
-    "suppression": (Shape(), 40),
-    "binary": (Shape(rows=(2, 11), values=(2, 3)), 26),
-    "one column": (Shape(rows=(2, 11), columns=(1, 2)), 20),
-    "trees and weights": (Shape(trees=True, values=(2, 6)), 40),
-    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 20),
+    "suppression": (Shape(), 20),
+    "binary": (Shape(rows=(2, 11), values=(2, 3)), 14),
+    "one column": (Shape(rows=(2, 11), columns=(1, 2)), 12),
+    "trees and weights": (Shape(trees=True, values=(2, 6)), 20),
+    "many copies": (Shape(rows=(8, 11), columns=(1, 3), values=(2, 3)), 12),
     "sensitive": (Shape(rows=(2, 8), sensitive=(3,)), 8),
     "two sensitive": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 7),
     "sensitive, trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 8),

@@ -35,7 +35,7 @@ def recounted(instance: Instance, solution: Solution) -> int:
 def test_engine_and_bound(seed: int) -> None:
     """Tests that the engine's release costs what it says, and that its bound is none too high."""
     solved, optimal = 0, 0
-    for instance, rng in ranged_tables(seed, 20):
+    for instance, rng in ranged_tables(seed, 10):
         k = int(rng.integers(1, 5))
         if instance.rows < k:
             continue
@@ -53,7 +53,7 @@ def test_engine_and_bound(seed: int) -> None:
 def test_every_method_serves_or_refuses(solver: Solver) -> None:
     """Tests that no method is silently wrong: it names the rule, or is right by brute force."""
     served = refused = 0
-    for instance, rng in ranged_tables(7, 30, rows=(2, 9)):
+    for instance, rng in ranged_tables(7, 15, rows=(2, 9)):
         k = int(rng.integers(1, 4))
         problem = Problem(instance, KAnonymity(k))
         if instance.rows < k:
@@ -93,7 +93,7 @@ def test_two_anonymity_is_optimal() -> None:
 def test_sensitive_models(seed: int) -> None:
     """Tests releases and bounds under l-diversity and t-closeness against brute force."""
     served = 0
-    for instance, rng in ranged_tables(20 + seed, 20, rows=(3, 9), sensitive=(3,)):
+    for instance, rng in ranged_tables(20 + seed, 10, rows=(3, 9), sensitive=(3,)):
         model = [FrequencyDiversity(2), DistinctDiversity(2), TCloseness("0.4")][rng.integers(3)]
         problem = Problem(instance, model & KAnonymity(2))
         least = optimum(instance, problem.model)
@@ -103,7 +103,7 @@ def test_sensitive_models(seed: int) -> None:
             found = solve(problem, method)
             assert found.cost == recounted(instance, found.solution) >= least >= found.bound
         served += 1
-    assert served > 5
+    assert served > 2
 
 
 def test_fewer_copies_and_leaves_change_no_optimum() -> None:

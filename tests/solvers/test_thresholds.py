@@ -69,7 +69,7 @@ def test_exact_methods_at_what_classes_attain(parameter: str) -> None:
     make, most = PARAMETERS[parameter]
     rng = np.random.default_rng(11)
     served = set()
-    for _ in range(12):
+    for _ in range(6):
         instance = small(rng)
         values = attained(make, Problem(instance, make(Fraction(1))).table, most)
         for value in rng.choice(np.array(values, object), min(2, len(values)), replace=False):

@@ -103,8 +103,8 @@ def test_models(place: Path, model: Sequence[str]) -> None:
 def test_hierarchies_and_ranges(place: Path) -> None:
     """Tests a rule and intervals; and rows that none but themselves price."""
     source, target = place / "in.csv", place / "out"
-    write(table(2), source)
-    rules = ["--hierarchy", "age=range", "--hierarchy", "born=prefix:2,5", "--block-rows", "60"]
+    write(table(2, 80), source)
+    rules = ["--hierarchy", "age=range", "--hierarchy", "born=prefix:2,5", "--block-rows", "30"]
     done = anonymized(source, target, *rules)
     assert done.exit_code == 0, done.output
     found = check(target, source, place / "proof")

@@ -54,7 +54,7 @@ def lawful(classes: np.ndarray, k: int) -> bool:
 def test_near_rows_are_as_far_as_they_say(kind: str) -> None:
     """Tests lists of different other rows, in order; most of the nearest rows are in them."""
     found = all_of = 0
-    for instance, rng in random_tables(31, 40, kind, (1, 60), (1, 6)):
+    for instance, rng in random_tables(31, 20, kind, (1, 60), (1, 6)):
         near = near_rows(instance, int(rng.integers(99)), Stop())
         for r in range(instance.distinct):
             rows, far = near.rows[r], near.apart[r]
@@ -96,7 +96,7 @@ def test_gathered_classes_are_lawful(kind: str) -> None:
 def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
     """Tests that the cost it tells is that of the classes, also when it is stopped."""
     better = 0
-    for instance, rng in random_tables(34, 40, kind, (4, 40), (1, 6)):
+    for instance, rng in random_tables(34, 20, kind, (4, 40), (1, 6)):
         k = int(rng.integers(2, 6))
         if instance.rows < k:
             continue
@@ -113,7 +113,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         assert len(end.classes) == instance.rows
         assert end.cost == told[-1]
         better += end.cost < start.cost
-    assert better > 7
+    assert better > 3
 
 
 def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Instance, Any]]:
@@ -196,9 +196,9 @@ def test_hidden_columns_are_counted_only_where_all_cost_the_same(
 def test_wide_search_is_lawful_and_comes_near_the_optimum(kind: str) -> None:
     """Tests the engine where every table counts as too wide: at most 3 % above all optima."""
     cost = least = 0
-    ranged = ranged_tables(35, 24, (3, 10), values=9)
+    ranged = ranged_tables(35, 10, (3, 10), values=9)
     for instance, rng in (
-        ranged if kind == "ranges" else random_tables(35, 24, kind, (3, 10), (1, 6))
+        ranged if kind == "ranges" else random_tables(35, 10, kind, (3, 10), (1, 6))
     ):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
@@ -221,9 +221,12 @@ def test_wide_search_is_repeatable() -> None:
     assert one.bound == two.bound
 
 
-@pytest.mark.parametrize(("k", "rows"), [(3, 620), (8, 220)])
-def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int, rows: int) -> None:
+@pytest.mark.parametrize(("k", "rows"), [(3, 150), (8, 120)])
+def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(
+    k: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tests equal classes for equal seeds, bound and stages without a time limit."""
+    monkeypatch.setattr("incrowd.solvers.engine.search.SMALL", 100)  # rows without blocks
     instance = random_table(np.random.default_rng(39), "suppression", (rows, rows + 1), (6, 7))
     told: list[tuple[str, int]] = []
     one, two = (
@@ -246,7 +249,7 @@ def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int, ro
 def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:
     """Tests equal classes for equal seeds where blocks of rows follow trading, and the bound."""
     rng = np.random.default_rng(38)
-    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 610).round().astype(str) for j in range(3)})
+    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 150).round().astype(str) for j in range(3)})
     told: list[str] = []
     one, two = (
         ic.anonymize(

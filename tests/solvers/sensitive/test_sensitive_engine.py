@@ -115,8 +115,8 @@ def census(rows: int, seed: int = 0) -> Instance:
     ids=lambda model: model.name,
 )
 def test_larger_table(model: Model) -> None:
-    """Tests a few hundred rows: lawful, a gap within reason, the same release for the same seed."""
-    problem = Problem(census(250), model)
+    """Tests some hundred rows: lawful, a gap within reason, the same release for the same seed."""
+    problem = Problem(census(120), model)
     outcome, again = (QUICK.run(problem, Context(seed=5)) for _ in range(2))
     assert outcome.solution is not None and again.solution is not None
     check(problem, outcome, outcome.solution.cost)
@@ -221,7 +221,7 @@ def test_never_dearer_than_mondrian(limit: float | None) -> None:
     """Tests every model on tables of some dozen rows, with time and without."""
     met = ahead = 0
     shape = Shape(rows=(10, 50), columns=(2, 4), sensitive=(3, 2))
-    for number, (instance, rng) in enumerate(tables(5, 5, shape)):
+    for number, (instance, rng) in enumerate(tables(5, 3, shape)):
         for model in all_models(instance, rng):
             problem = Problem(instance, model)
             outcome = QUICK.run(problem, Context(seed=number, stop=Stop(limit)))
@@ -232,7 +232,7 @@ def test_never_dearer_than_mondrian(limit: float | None) -> None:
                 require_lawful(problem, outcome.solution)
                 assert bool(outcome.by) <= (outcome.solution.cost == known.cost)
                 met, ahead = met + 1, ahead + (outcome.solution.cost < known.cost)
-    assert met > 50 and (ahead > met / 2 or limit is not None)
+    assert met > 30 and (ahead > met / 2 or limit is not None)
 
 
 def test_any_metric_is_served_exactly() -> None:

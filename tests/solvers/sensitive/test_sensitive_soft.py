@@ -64,7 +64,7 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     state, pad = search.state, search.pad
     cost, owed, changed = total_cost(state, c), total_owed(state, rules), 0
     nobody = np.zeros(0, np.int64)
-    for number in range(400):
+    for number in range(150):
         before = state.pattern.copy()  # a slice of one move: no kernel for this test alone
         soft_slice((1.0, 1.0), (2.0, 2.0), (number, number + 1, 400), nobody, search, NEVER)
         now = total_cost(state, c), total_owed(state, rules)
