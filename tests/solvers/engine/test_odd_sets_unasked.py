@@ -1,4 +1,4 @@
-"""Tables with ranges have odd sets without a time limit: against brute force."""
+"""Tables with hierarchies have odd sets without a time limit: against brute force."""
 
 import pytest
 
@@ -51,12 +51,16 @@ def test_ranges_have_odd_sets_once_and_repeatably() -> None:
 
 
 def test_others_have_them_only_in_time_that_was_given() -> None:
-    """Tests that a table of stars has none, nor one with ranges and large classes."""
+    """Tests that a table of stars has none, nor one with larger classes: of trees, or of ranges."""
     for instance, _ in random_tables(82, 3, "plain", (9, 11), (3, 4)):
         assert not priced(instance, 2, Stop()).lifting.pays_unasked()
-    for instance, _ in ranged_tables(83, 3, (7, 11)):
-        run = priced(instance, 2, Stop())
-        run.search.priced = True
-        assert run.lifting.pays_unasked()
-        run.lifting.k = stages.LARGE + 1
-        assert not run.lifting.pays_unasked()
+    trees = random_tables(84, 3, "trees", (9, 11), (3, 4))
+    for most, tables in ((stages.SMALL, trees), (stages.LARGE, ranged_tables(83, 3, (7, 11)))):
+        for instance, _ in tables:
+            run = priced(instance, 2, Stop())
+            run.search.priced = True
+            assert run.lifting.pays_unasked()
+            run.lifting.k = most + 1
+            assert not run.lifting.pays_unasked()
+            run.lifting.k, run.lifting.stop = most, Stop(60.0)
+            assert not run.lifting.pays_unasked()
