@@ -64,7 +64,7 @@ def test_a_proof_that_the_checker_accepts(place: Path, form: str, rows: int) -> 
     statement = place / "statement"
     done = anonymized(source, target, "--block-rows", str(rows), "--statement", str(statement))
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output)
+    told = json.loads(done.stdout)
     found = check(target, source, place / "proof", statement=statement)
     assert found.accepted, found.reason
     scale = found.facts["scale"]
@@ -96,7 +96,7 @@ def test_models(place: Path, model: Sequence[str]) -> None:
     assert found.accepted, found.reason
     assert len(found.facts["models"]) == 2
     bound = found.facts["bound"] / found.facts["scale"]
-    told = json.loads(done.output)
+    told = json.loads(done.stdout)
     assert bound == pytest.approx(told.get("proof_bound", told["lower_bound"]))
 
 
@@ -121,7 +121,7 @@ def test_rows_priced_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert done.exit_code == 0, done.output
     found = check(target, source, place / "proof")
     assert found.accepted, found.reason
-    assert 0 < found.facts["bound"] == json.loads(done.output)["lower_bound"] * found.facts["scale"]
+    assert 0 < found.facts["bound"] == json.loads(done.stdout)["lower_bound"] * found.facts["scale"]
 
 
 def test_a_folder_in(place: Path) -> None:
@@ -241,7 +241,7 @@ def test_people(place: Path, rows: int, names: list[str]) -> None:
     words += [] if "hospital" in names else ["--id", "hospital"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output)
+    told = json.loads(done.stdout)
     found = check(target, source, proof)
     assert found.accepted, found.reason
     assert found.facts["cost"] == told["cost"] * found.facts["scale"]
