@@ -7,7 +7,7 @@ from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets import boxes as module
 from incrowd.bounds.odd_sets.boxes import RowBoxes
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
-from incrowd.bounds.odd_sets.lifted import OddSets
+from incrowd.bounds.odd_sets.lifted import BOXES, OddSets
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.support import support_prices
@@ -73,3 +73,23 @@ def test_no_box_without_room_or_time() -> None:
     late = RowBoxes(PrefixTree(instance, Stop(0.0)), 2, 0.2, 0)
     assert late.further(high, high) is None
     assert np.allclose(late.reach, 0.4)  # it is not tried again and again
+
+
+def test_turns_that_take_long_leave_out_no_box() -> None:
+    """Tests that each box has a turn, however the clock jumps, and that nothing is asked after."""
+    instance, _ = next(iter(random_tables(95, 1, "plain", (9, 11), (3, 4))))
+    tree, k = PrefixTree(instance), 2
+    start, _ = support_prices(tree, k)
+    lists = within(tree, start.astype(float), k, k * 0.9, 10_000)
+    assert lists is not None
+    for shares, asked in (([0, 0.1, 0.5, 0.9, 1.0], 2), ([0, 0.9, 1.0], 1), ([0.99, 1.0], 1)):
+        boxes, calls = RowBoxes(tree, k, 0.9, 10_000), []
+        further = boxes.further
+        boxes.further = lambda *a, f=further, c=calls: c.append(1) or f(*a)  # type: ignore
+        problem = lists, instance.counts, k, start.astype(float), 0.9, instance.cell
+        lifted = OddSets(searches=40).raised(*problem, 1, shares.__getitem__, boxes=boxes)
+        assert len(calls) == asked == min(asked, BOXES - 1)
+        prices = certify_with_sets(tree, k, lifted)
+        assert prices is not None
+        best = optimum(instance, KAnonymity(k))
+        assert best is not None and prices.bound(instance.counts) <= best
