@@ -17,7 +17,7 @@ from incrowd.bounds.odd_sets.certificate import (
 from incrowd.bounds.odd_sets.classes import dearest_within, line_up
 from incrowd.bounds.odd_sets.pricing import PricingProblem
 from incrowd.bounds.prices import Prices
-from incrowd.checker.oddsets import TRIES, OddSets
+from incrowd.checker.oddsets import EACH, TRIES, OddSets
 from incrowd.problem.instance import Instance
 from solvers.engine.engine_samples import KINDS, random_tables
 
@@ -74,15 +74,22 @@ def test_the_checker_counts_no_more(kind: str) -> None:
     assert asked
 
 
+def test_larger_tables_may_have_more_looked_at() -> None:
+    """Tests that the checker allows so many looks a row, and the engine counts on fewer."""
+    empty = pl.DataFrame(schema=dict.fromkeys(["row", "set", "weight", "modulus"], pl.Int64))
+    few, many = (OddSets(empty, rows).tries for rows in (10, 30_010))
+    assert many - few == 30_000 * EACH > 30_000 * certificate.EACH > 0
+    assert few > certificate.LOOKS + 10 * certificate.EACH
+
+
 def test_few_looks_leave_the_plain_inequality(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests prices where nothing may be looked at: no class breaks them, with or without sets."""
     lower = 0
     for instance, _ in random_tables(31, 15, KINDS[0], (8, 12), (2, 4)):
         lifted, tree = raised(instance, 2)
         free: Any = certify_with_sets(tree, 2, lifted)
-        bare: Any = certificate.repair.py_func
-        monkeypatch.setitem(bare.__globals__, "LOOKS", 0)
-        monkeypatch.setattr(certificate, "repair", bare)
+        monkeypatch.setattr(certificate, "LOOKS", 0)
+        monkeypatch.setattr(certificate, "EACH", 0)
         held: Any = certify_with_sets(tree, 2, lifted)
         monkeypatch.undo()
         bounds = [one.bound(instance.counts) for one in (held, free)]
@@ -127,9 +134,8 @@ def test_many_looks_leave_out_small_penalties(monkeypatch: pytest.MonkeyPatch) -
     more = 0
     for instance, _ in random_tables(31, 12, KINDS[2], (14, 22), (2, 4)):
         lifted, tree = raised(instance, 3)
-        bare: Any = certificate.repair.py_func
-        monkeypatch.setitem(bare.__globals__, "LOOKS", 100)
-        monkeypatch.setattr(certificate, "repair", bare)
+        monkeypatch.setattr(certificate, "LOOKS", 100)
+        monkeypatch.setattr(certificate, "EACH", 0)
         all_sets: Any = certified(tree, 3, lifted)
         held: Any = certify_with_sets(tree, 3, lifted)
         monkeypatch.undo()

@@ -24,7 +24,8 @@ from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
-TRIES = 20_000_000  # rows, sizes of class and sets of a row that are looked at
+# rows, sizes of class and sets of a row that are looked at: so many, and for each row more, at most
+TRIES, EACH, MOST = 20_000_000, 2_000, 100_000_000
 
 
 class OddSets:
@@ -70,7 +71,7 @@ class OddSets:
         for row, names in held.items():
             self.mark[row] = kinds.setdefault(tuple(names), len(kinds))
         self.names = list(kinds)
-        self.tries = TRIES
+        self.tries = min(TRIES + EACH * rows, MOST)
 
     def broken(self, price: Ints, copies: Ints, mark: Ints, cost: int, k: int) -> bool:
         """Whether some class of rows (falling lifted prices) of a pattern breaks the inequality."""

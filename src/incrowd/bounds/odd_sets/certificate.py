@@ -18,7 +18,9 @@ from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern
-LOOKS, PART = 18_000_000, 2  # of the checker, which ends at 20 million; of what is left, for one
+# looks of the checker, which ends a tenth later: so many, and for each row more, at most
+LOOKS, EACH, MOST_LOOKS = 18_000_000, 1_800, 90_000_000
+PART = 2  # of the looks that are left, for one pattern
 FIRST_LOOKS, MORE = 2_000, 4  # for one pattern in the first round, and times as many in the next
 MOST_PAIRS = 6_000_000
 HEAVIEST = (1 << 50) - 1  # a set's weight in a proof; a lighter one proves less
@@ -67,17 +69,16 @@ def repair_pattern(p: int, most: int, last: bool, pr: Any) -> Any:
 
 
 @lean_kernel
-def repair(pr: Any, todo: Any) -> int:
+def repair(pr: Any, todo: Any, left: int) -> int:
     """Lower integer prices until no class is worth more than nothing; return how often.
 
     Patterns that take few looks come first, others later, with more allowed to each: of what the
     checker looks at many get their part, and not the first few all.  A pattern whose search does
     not end within ``pr.tries`` steps obeys the plain inequality then, and so does one that would
-    leave the checker more to look at than a part of what is left of ``LOOKS``.  Returns −1 when
-    time ends first.  ``todo``: int64, shape (patterns,), all patterns, scratch.
+    leave the checker more to look at than a part of what is left.  Returns −1 when time ends first.
+    ``todo``: int64, shape (patterns,), all patterns, scratch.  ``left``: looks of the checker.
     """
     times = 0
-    left = LOOKS
     most = FIRST_LOOKS
     waiting = todo.size
     while waiting > 0:
@@ -169,7 +170,8 @@ def settled(
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
     whole_penalties = [s._replace(penalty=s.modulus * w) for s, w in kept]  # integers
     problem = lists, instance.counts, k, price, whole_penalties, quantum, TRIES
-    if repair(PricingProblem.of(*problem, word), np.arange(len(lists.cost))) < 0:
+    looks = min(LOOKS + EACH * instance.rows, MOST_LOOKS)
+    if repair(PricingProblem.of(*problem, word), np.arange(len(lists.cost)), looks) < 0:
         return None
     for s, w in kept:
         price[s.rows] -= w

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.odd_sets.boxes import RowBoxes
 from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.vertex import settle
@@ -20,6 +21,7 @@ SETTLING = 0.34  # share of the work after which it does
 FEW_SEARCHES = 400
 FEW_SETTLED = 200_000  # rows of all classes of a program whose end takes a second or so
 TURNS = 2  # between two searches for odd sets
+BOXES = 3  # of single rows, one after the other
 LOOKS = 5  # values of the program whose middle one says where it ends
 # of a unit of costs, and of the bound: what a certificate may lose by rounding
 LOST, LOST_SHARE = 0.05, 2e-6
@@ -60,7 +62,8 @@ class OddSets:
     Attributes
     ----------
     searches: searches per size of set, each time.
-    cutting: share of the work in which odd sets are sought; the rest goes to exactness.
+    cutting: share of the work, in the last box, in which odd sets are sought; the rest goes to
+        exactness.
     steps: of the linear program per turn, before and after that.
     settled: rows of all classes of a program that a simplex method may end.
     near: share of the bound that is left to add, to end, where prices may rise by so much only.
@@ -88,6 +91,7 @@ class OddSets:
         progress: Callable[[int], float],
         report: Callable[[float], None] = lambda share: None,
         stop: Stop | None = None,
+        boxes: RowBoxes | None = None,
     ) -> Lifted:
         """Raise ``price`` until ``progress`` (of the turns done) is 1, or nothing is left to do.
 
@@ -95,6 +99,7 @@ class OddSets:
         ----------
         lists: the patterns that matter for what is claimed.
         room: how far prices may rise, in cells; None for as far as they will.
+        boxes: where prices go on from there, in shares of the work; None where they stay.
         """
         lists_in_cells = lists._replace(cost=lists.cost / cell)
         most = k * float(lists_in_cells.cost.max(initial=0.0)) + 1.0
@@ -104,10 +109,19 @@ class OddSets:
         few = room is None and len(counts) <= MOST_SETTLED
         near = NEAR if room is None else self.near
         values = list[float]()  # of the turns in which no sets are sought
+        left = 0 if boxes is None else BOXES - 1
+        last = 1 - (1 - self.cutting) / (left + 1)
+        end = 1 / (left + 1)  # of the box at hand
         n = 0
         while (share := progress(n)) < (SETTLING if few else 1.0):
             report(share)
-            cutting = share < self.cutting
+            if boxes is not None and left and share >= end:
+                further = boxes.further(program.price, program.top)
+                left, end = left - 1, share + (1 - share) / left
+                if further is not None:
+                    lists = further.lists
+                    program.enter(lists._replace(cost=lists.cost / cell), further.top)
+            cutting = share < last
             new = program.turn(self.steps[not cutting])
             n += 1
             # a value below the bound is that of a point still on its way
@@ -115,7 +129,9 @@ class OddSets:
             if cutting and (done or new == 0 or n % TURNS == 0):
                 done = program.cut(searches, searches, seed + n) == 0 and done
             values += [] if cutting else [program.value]
-            if (done and n > TURNS) or (not few and spent(values, program.bound, 1 / cell)):
+            if left:
+                end = share if done and n > TURNS else end
+            elif (done and n > TURNS) or (not few and spent(values, program.bound, 1 / cell)):
                 break
         if few and program.pool.rows.size <= self.settled:
             settle(program)

@@ -57,20 +57,30 @@ class Program:
         stop: Stop | None = None,
     ) -> None:
         self.stop = stop or Stop()
-        self.lists, self.counts, self.k, self.top = lists, counts, k, top
+        self.counts, self.k = counts, k
         self.price, self.penalty = price.copy(), np.zeros(0)
         self.members: list[OddSet] = []
         self.idle = np.zeros(0, np.int64)  # searches without a penalty, per set
-        self.found, self.spare = (Found.new(len(lists.cost), k) for _ in range(2))
-        self.pad = new_pad(widest(lists, counts, k), k)
         self.buffers = top_k_buffers(k, np.float64)
         self.pool = Pool(len(counts), k)
         self.pace = np.ones(2)
         self.bound, self.value = -np.inf, np.inf
         self.best_price, self.sets = price, list[OddSet]()
         self.index()
-        self.evaluate()
+        self.enter(lists, top)
         self.look_ahead()
+
+    def enter(self, lists: Emission, top: NDArray[np.float64]) -> None:
+        """Take what could be broken below this top; sets, classes and the bound stay.
+
+        The best prices so far hold for all patterns, whichever box they were found in.  Classes
+        that higher prices would call for are met soon: to look ahead again makes turns twice as
+        long, and the bound no better.
+        """
+        self.lists, self.top = lists, top
+        self.found, self.spare = (Found.new(len(lists.cost), self.k) for _ in range(2))
+        self.pad = new_pad(widest(lists, self.counts, self.k), self.k)
+        self.evaluate()
 
     def index(self) -> None:
         """Index the sets by row."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.listing import within
+from incrowd.bounds.odd_sets.boxes import RowBoxes
 from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact
 from incrowd.bounds.odd_sets.in_reach import in_reach
 from incrowd.bounds.odd_sets.lifted import MOST_SETTLED, Lifted, OddSets
@@ -34,12 +35,13 @@ MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 # patterns stand in the way (20 columns: a tenth of the prices stood at .9 cells)
 FARTHER, MANY_COLUMNS = (4.0, 3.0, 2.0, 1.5), 16
 # pairs there, and per second; the widest room with no more is taken: by suppression, and with
-# hierarchies and small classes, where prices have to rise by more; with k = 10 and NCP the checker
-# was left with too many classes to try
+# hierarchies and small classes or ranges, where prices have to rise by more; with trees, k = 10
+# and NCP the checker was left with too many classes to try
 MOST_BOXED = ((1_200_000, 20_000), (2_400_000, 40_000))
+FIRST_OF_SEVERAL = 0.2  # cells in the first of several boxes: one without room takes seconds
 # without a time limit: such pairs per row, and turns, on tables with hierarchies, where the linear
 # program is loose
-BOXED_PER_ROW, BOXED_TURNS = (40, 100), 18
+BOXED_PER_ROW, BOXED_TURNS = (80, 100), 16
 LEFT = 2e-4  # share of a bound with hierarchies that is left to the release rather than added
 SMALL = 5  # rows of classes that are small
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
@@ -129,7 +131,8 @@ class Lifting:
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in turns or a share of the time."""
         cells, small = self.k * self.instance.cell, self.k <= SMALL
-        at_most, per_second = MOST_BOXED[not self.instance.plain and small]
+        more = self.instance.ranged or (small and not self.instance.plain)
+        at_most, per_second = MOST_BOXED[more]
         if self.stop.time_limit is None:
             most = min(at_most, BOXED_PER_ROW[small] * self.instance.rows)
         else:
@@ -137,7 +140,8 @@ class Lifting:
         for room in self.rooms():
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
             if lists is not None and self.fits(lists):
-                return self.raised(lists, room, self.boxed_progress())
+                boxes = RowBoxes(self.tree, self.k, room, most) if self.instance.ranged else None
+                return self.raised(lists, room, self.boxed_progress(), boxes=boxes)
         return None
 
     def boxed_progress(self) -> Callable[[int], float]:
@@ -159,7 +163,8 @@ class Lifting:
 
     def rooms(self) -> list[float]:
         """Return how far prices of a large table may rise, in cells, the farthest first."""
-        rooms = sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True)
+        widest = FIRST_OF_SEVERAL if self.instance.ranged else MOST_RISE / self.k
+        rooms = sorted({min(room, widest, MOST_RISE / self.k) for room in ROOMS}, reverse=True)
         many = self.instance.plain and self.instance.columns >= MANY_COLUMNS
         return [*(times * rooms[0] for times in FARTHER if many), *rooms]
 
@@ -178,10 +183,11 @@ class Lifting:
         room: float | None,
         progress: Callable[[int], float],
         price: NDArray[np.float64] | None = None,
+        boxes: RowBoxes | None = None,
     ) -> Lifted:
         """Solve the linear program with odd sets over these patterns, as far as there is time.
 
-        ``price``: where it begins; None for the prices of the search.
+        ``price``: where it begins; None for the prices of the search.  ``boxes``: where it goes on.
         """
         price = self.search.price if price is None else price
         problem = lists, self.instance.counts, self.k, price, room, self.instance.cell
@@ -194,7 +200,7 @@ class Lifting:
 
         hurry = room is None and not self.patient()
         odd_sets = self.odd_sets.in_a_hurry() if hurry else self.odd_sets
-        return odd_sets.raised(*problem, self.search.seed, until, report, self.stop)
+        return odd_sets.raised(*problem, self.search.seed, until, report, self.stop, boxes)
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
