@@ -30,7 +30,7 @@ from solvers.ranged_tables import ranged_tables
 QUANTUM = 12
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(problems(), st.data())
 def test_any_prices(problem, data) -> None:
     """Tests that a set is found exactly where a pattern breaks the inequality, at any chunk."""
@@ -61,7 +61,7 @@ def by_rows(instance, k: int) -> Prices:
     return Prices(price, QUANTUM, by_rows=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(problems(), st.data())
 def test_proofs_by_rows(problem, data) -> None:
     """Tests honest proofs, and prices one unit higher against all patterns."""

@@ -107,7 +107,7 @@ def test_ratio(k: int, secret, least: int, method):
     chance = [Fraction(1, 4), Fraction(1, 2)]
     weights = np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(3 if method is not best else 2):
+    for _ in range(2):
         codes = rng.integers(0, 3, (4, 2))
         i, c = rng.integers(4), rng.integers(2)
         laws = [law(codes, (i, c, v), chance, weights, lawful, method) for v in range(3)]
