@@ -8,8 +8,9 @@ import hashlib
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import polars as pl
 
@@ -156,12 +157,15 @@ def _is_mark(path: Path) -> bool:
     if path.suffix != ".crc" or not own.is_file():
         return False
     step = int.from_bytes(start_of(path)[4:8])
-    return step >= LEAST_STEP and path.read_bytes() == sums_of(own.read_bytes(), step)
+    if step < LEAST_STEP or path.stat().st_size != 8 + 4 * -(-own.stat().st_size // step):
+        return False
+    with own.open("rb", buffering=PIECE) as file:  # a part may be larger than memory
+        return path.read_bytes() == sums_of(file, step)
 
 
-def sums_of(data: bytes, step: int) -> bytes:
-    """Return what a file of Hadoop's holds that checks data, so many bytes at a time."""
-    sums = (zlib.crc32(data[at : at + step]) for at in range(0, len(data), step))
+def sums_of(file: IO[bytes], step: int) -> bytes:
+    """Return what a file of Hadoop's holds that checks another, so many bytes at a time."""
+    sums = (zlib.crc32(piece) for piece in iter(partial(file.read, step), b""))
     return b"crc\0" + step.to_bytes(4) + b"".join(each.to_bytes(4) for each in sums)
 
 
