@@ -80,10 +80,9 @@ def deletion_prices(
         return of_original(prices, apart), top
     limited = deletion.most is not None
     highest = np.inf if limited else float(deletion.price)
-    if known is None or known.odd_sets:
+    first = known
+    if first is None or first.odd_sets:
         first = best_prices(instance, k, stop, report, highest)
-    else:
-        first = known
     top = ceiling(first, instance, deletion)
     if not limited or first.groups or first.by_rows or stop.now():
         return first, top

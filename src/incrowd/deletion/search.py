@@ -89,14 +89,21 @@ def plain(problem: Problem, method: str, context: Context) -> tuple[Ints, Prices
 
     Returns int64, shape (rows,): classes; and the prices that the method has found.
     """
-    instance, k, left = problem.instance, problem.smallest_class, context.stop.left()
+    left = context.stop.left()
     if 0 < left < np.inf:
         part = replace(context, stop=Share.of(context.stop, PLAIN * left))
         solved = solve(problem, method, part)
         return solved.solution.classes, solved.prices
+    search = search_of(problem, context)
+    search.by_levels()
+    return search.progress.best.classes, None
+
+
+def search_of(problem: Problem, context: Context) -> Search:
+    """Return the engine's search of all rows, which begins at stretches of the sorted table."""
+    instance, k = problem.instance, problem.smallest_class
     progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
-    Search(Engine(), instance, k, progress).by_levels()
-    return progress.best.classes, None
+    return Search(Engine(), instance, k, progress)
 
 
 def priced(
@@ -130,8 +137,7 @@ def dealt(
 ) -> Ints:
     """Anneal with deleted rows as a pattern; int64, shape (rows,): classes, no row too many."""
     instance, k = problem.instance, problem.smallest_class
-    progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
-    search = Search(Engine(), instance, k, progress)
+    search = search_of(problem, context)
     search.price = np.minimum(prices.price / prices.quantum, worth)
     context.tell("candidates")
     candidates = candidates_with(instance, search.emission(), worth)
