@@ -1,7 +1,7 @@
 """The rule that generalizes an ordered column to the smallest interval that holds a class."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -32,6 +32,19 @@ EXAMPLE = (
     "write range, or range:round=5,most=20,cost=values, or range:order=FILE, each with "
     "show={low} to {high} at the end if you like"
 )
+
+
+def without_template(text: str) -> tuple[str, str | None]:
+    """Return what stands behind ``range:`` without ``show=…``, its last option, and the latter."""
+    begin = SHOW.search(text)
+    return (text, None) if begin is None else (text[: begin.start()], text[begin.end() :].strip())
+
+
+def options_in(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each of the other options: as it is written, its name, ``=`` and its value."""
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, equals, value = map(str.strip, part.partition("="))
+        yield part, name, equals, value
 
 
 @dataclass(frozen=True)
@@ -98,12 +111,9 @@ class Ranges:
         ------
         HierarchyError: it is written otherwise, or the file cannot be read.
         """
-        found: dict[str, Any] = {}
-        begin = SHOW.search(text)
-        if begin:
-            found["show"], text = text[begin.end() :].strip(), text[: begin.start()]
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            name, equals, value = (each.strip() for each in part.partition("="))
+        text, show = without_template(text)
+        found: dict[str, Any] = {} if show is None else {"show": show}
+        for part, name, equals, value in options_in(text):
             if name not in OPTIONS or not equals or name in found:
                 hint = did_you_mean(name, OPTIONS)
                 raise HierarchyError(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.template import SHOW
+from incrowd.hierarchy.ranges import options_in, without_template
 from incrowd.policy import Policy
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
@@ -328,8 +328,8 @@ def how(hierarchy: Any) -> str:
     if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
         return f"{hierarchy}, then suppressed"
     if rule == "range":
-        options = SHOW.split(str(hierarchy).partition(":")[2])[0].split(",")
-        given = {name.strip(): x for name, _, x in (o.partition("=") for o in options)}
+        options, _ = without_template(str(hierarchy).partition(":")[2])
+        given = {name: value for _, name, _, value in options_in(options)}
         out = f", its ends moved out to multiples of {given['round']}" if "round" in given else ""
         wide = f", suppressed where wider than {given['most']}" if "most" in given else ""
         return f"the smallest interval that holds its class{out}{wide}"
