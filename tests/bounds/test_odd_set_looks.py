@@ -17,7 +17,7 @@ from incrowd.bounds.odd_sets.certificate import (
 from incrowd.bounds.odd_sets.classes import dearest_within, line_up
 from incrowd.bounds.odd_sets.pricing import PricingProblem
 from incrowd.bounds.prices import Prices
-from incrowd.checker.oddsets import EACH, TRIES, OddSets
+from incrowd.checker.oddsets import EACH, MOST, TRIES, OddSets
 from incrowd.problem.instance import Instance
 from solvers.engine.engine_samples import KINDS, random_tables
 
@@ -80,6 +80,7 @@ def test_larger_tables_may_have_more_looked_at() -> None:
     few, many = (OddSets(empty, rows).tries for rows in (10, 30_010))
     assert many - few == 30_000 * EACH > 30_000 * certificate.EACH > 0
     assert few > certificate.LOOKS + 10 * certificate.EACH
+    assert OddSets(empty, 1_000_000).tries == MOST > certificate.MOST_LOOKS
 
 
 def test_few_looks_leave_the_plain_inequality(monkeypatch: pytest.MonkeyPatch) -> None:
