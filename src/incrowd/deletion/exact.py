@@ -67,7 +67,7 @@ def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found
     laws = problem.model.linear(problem.table)
     assert laws is not None
     context.tell("listing patterns")
-    patterns = closed_patterns(instance, problem.smallest_class)
+    patterns = closed_patterns(instance, problem.smallest_class, context.stop)
     unit = max(int(np.gcd.reduce(np.append(patterns.cost, deletion.price))), 1)
     scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
     program, columns = build(instance, scaled, laws)

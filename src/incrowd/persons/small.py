@@ -36,7 +36,10 @@ def by_patterns(
     if effort(instance) > 2 * TINY_EFFORT:
         return None
     rows_of = instance.sensitive_codes[:, 0].astype(np.int64)
-    patterns = closed_patterns(instance, k)
+    try:
+        patterns = closed_patterns(instance, k, context.stop)
+    except StoppedError:
+        return None
     unit = max(int(np.gcd.reduce(patterns.cost)), 1)
     scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
     program, columns = build(instance, scaled, Linear(k=k))

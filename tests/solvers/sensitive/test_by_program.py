@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from incrowd.errors import StoppedError
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -13,6 +14,7 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.fpt.patterns import closed_patterns
 from incrowd.solvers.fpt.program import Limits, optimise_over
@@ -69,7 +71,7 @@ def test_little_work_proves_nothing_false() -> None:
     problem = skewed(120, 1)
     laws = problem.model.linear(problem.table)
     assert laws is not None
-    patterns = closed_patterns(problem.instance, problem.smallest_class)
+    patterns = closed_patterns(problem.instance, problem.smallest_class, Stop())
     best = optimise_over(problem, patterns, laws, Context())
     assert best.solution is not None and best.bound == best.solution.cost
     for work in (0, 10, 100):
@@ -90,3 +92,22 @@ def test_the_engine_proves_what_prices_leave_open() -> None:
     assert with_it.bound == with_it.solution.cost <= without.solution.cost
     assert without.bound < with_it.bound
     require_lawful(problem, with_it.solution)
+
+
+def test_a_list_of_patterns_ends_with_the_run() -> None:
+    """Tests that nobody takes half a list of patterns for all of them, as soon as time is up."""
+    problem = skewed(120, 1)
+    looks = 0
+
+    class Soon(Stop):
+        def now(self) -> bool:
+            nonlocal looks
+            looks += 1
+            return looks > 3
+
+    with pytest.raises(StoppedError, match="not all listed"):
+        closed_patterns(problem.instance, problem.smallest_class, Soon())
+    assert looks == 4
+    looks = 0
+    assert by_program(problem, one_class(problem), Context(stop=Soon())) is None
+    assert looks == 4

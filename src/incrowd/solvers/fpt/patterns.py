@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import StoppedError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,13 @@ class Cut(NamedTuple):
             return (low == self.low) & (high == self.high)
         return family.join_levels(low, high) == self.level
 
+    def costs(self, family: Family, low: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return what this node costs above each of these codes."""
+        if isinstance(family, RangeFamily):
+            ends = np.full(len(low), self.low), np.full(len(low), self.high)
+            return family.join_costs(*ends)
+        return family.cost[self.level, low]
+
 
 def cuts_of(family: Family, codes: NDArray[np.int32]) -> Iterator[Cut]:
     """Yield the levels of a tree, or the intervals whose ends some row has."""
@@ -88,8 +97,13 @@ def effort(instance: Instance) -> int:
     return prod(tree.nodes for tree in instance.trees) * instance.distinct
 
 
-def closed_patterns(instance: Instance, least: int) -> Patterns:
-    """List the closed patterns that at least ``least`` copies match."""
+def closed_patterns(instance: Instance, least: int, stop: Stop) -> Patterns:
+    """List the closed patterns that at least ``least`` copies match.
+
+    Raises
+    ------
+    StoppedError: time ended before all were listed.
+    """
     costs: list[NDArray[np.int64]] = []
     sizes: list[NDArray[np.int64]] = []
     rows: list[NDArray[np.int64]] = []
@@ -100,6 +114,8 @@ def closed_patterns(instance: Instance, least: int) -> Patterns:
         """Refine groups of rows by the next column, at each of its levels or intervals."""
         if not len(members):
             return
+        if stop.now():
+            raise StoppedError(f"patterns are not all listed ({stop.why()})")
         j = len(chosen)
         if j == instance.columns:
             emit(chosen, members, group)
@@ -124,7 +140,7 @@ def closed_patterns(instance: Instance, least: int) -> Patterns:
             tree, codes = instance.trees[j], instance.codes[members, j]
             low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
             closed &= cut.is_join(tree, low, high)
-            cost += tree.join_costs(low, high)
+            cost += cut.costs(tree, low)
         size = np.diff(np.append(starts, len(members)))
         costs.append(cost[closed])
         sizes.append(size[closed])

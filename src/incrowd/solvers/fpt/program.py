@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import StoppedError
 from incrowd.linear.highs import model_of, optimum, run_until, why_ended
 from incrowd.privacy.linear import Closeness, Linear, Recursive
 from incrowd.problem.instance import Instance
@@ -263,7 +264,10 @@ def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     if not problem.model.lawful(problem.table, problem.table):
         return Outcome(None)  # nor is any class: lawful ones would add up to it
     context.tell("listing patterns")
-    patterns = closed_patterns(problem.instance, problem.smallest_class)
+    try:
+        patterns = closed_patterns(problem.instance, problem.smallest_class, context.stop)
+    except StoppedError:
+        return Outcome(first_release(problem), 0, context.stop.why())
     return optimise_over(problem, patterns, laws, context)
 
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.errors import StoppedError
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
@@ -53,7 +55,7 @@ class ResolutionVectors:
                 f"{instance.rows:,}; use pattern-milp or engine"
             )
         if effort(instance) <= 100_000:
-            number = len(closed_patterns(instance, problem.smallest_class).cost)
+            number = len(closed_patterns(instance, problem.smallest_class, Stop()).cost)
             if number <= MOST_CANDIDATES:
                 return None
         return (
@@ -69,7 +71,10 @@ class ResolutionVectors:
             return Outcome(None)
         start = first_release(reduced.problem)
         assert start is not None  # k rows are there, so the root is lawful
-        search = Search(start, closed_patterns(instance, k), k, context)
+        try:
+            search = Search(start, closed_patterns(instance, k, context.stop), k, context)
+        except StoppedError:
+            return Outcome(reduced.lift(start), 0, context.stop.why())
         search.descend(0, [])
         stopped = context.stop.now() and not search.complete
         solution = reduced.lift(Solution.of(instance, search.best))

@@ -7,6 +7,7 @@ number of rows, and HiGHS mostly solves their program at its first node.
 
 import numpy as np
 
+from incrowd.errors import StoppedError
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome
@@ -31,7 +32,10 @@ def by_program(
     most = pairs[limited]
     if laws is None or laws.closeness or effort(instance) > LOOSE * most:
         return None
-    patterns = closed_patterns(instance, problem.smallest_class)
+    try:
+        patterns = closed_patterns(instance, problem.smallest_class, stop)
+    except StoppedError:
+        return None
     if len(patterns.row) > most:
         return None
     return optimise_over(problem, patterns, laws, context, Limits(WORK[limited], known.cost + 0.5))
