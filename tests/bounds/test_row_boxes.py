@@ -20,11 +20,18 @@ from solvers.ranged_tables import ranged_tables
 ROOM, TURNS = 0.1, 24
 
 
-@pytest.mark.parametrize("seed", [91, 92])
-def test_further_boxes_prove_more_and_never_too_much(seed: int) -> None:
+TABLES = {
+    "ranges": [*ranged_tables(91, 12, (7, 11))],
+    "ranges too": [*ranged_tables(92, 12, (7, 11))],
+    "suppression": [*random_tables(95, 12, "plain", (8, 11), (5, 8))],
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_further_boxes_prove_more_and_never_too_much(kind: str) -> None:
     """Tests that no bound is above the optimum, and that several boxes prove more on the whole."""
     single = several = 0
-    for instance, rng in ranged_tables(seed, 12, (7, 11)):
+    for instance, rng in TABLES[kind]:
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))
         if best is None:

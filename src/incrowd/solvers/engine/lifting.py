@@ -140,7 +140,8 @@ class Lifting:
         for room in self.rooms():
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
             if lists is not None and self.fits(lists):
-                boxes = RowBoxes(self.tree, self.k, room, most) if self.instance.ranged else None
+                several = self.instance.ranged or self.many_columns()
+                boxes = RowBoxes(self.tree, self.k, room, most) if several else None
                 return self.raised(lists, room, self.boxed_progress(), boxes=boxes)
         return None
 
@@ -165,8 +166,11 @@ class Lifting:
         """Return how far prices of a large table may rise, in cells, the farthest first."""
         widest = FIRST_OF_SEVERAL if self.instance.ranged else MOST_RISE / self.k
         rooms = sorted({min(room, widest, MOST_RISE / self.k) for room in ROOMS}, reverse=True)
-        many = self.instance.plain and self.instance.columns >= MANY_COLUMNS
-        return [*(times * rooms[0] for times in FARTHER if many), *rooms]
+        return [*(times * rooms[0] for times in FARTHER if self.many_columns()), *rooms]
+
+    def many_columns(self) -> bool:
+        """Whether rows have few near ones, by suppression: some prices want to go far."""
+        return self.instance.plain and self.instance.columns >= MANY_COLUMNS
 
     def fits(self, lists: Emission) -> bool:
         """Whether a class for every pattern is not too much to hold."""
