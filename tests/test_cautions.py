@@ -313,3 +313,34 @@ def test_rows_that_sum_up_others_are_warned_of(tmp_path):
     named = pl.DataFrame({"ward": [None, *"ABAB" * 5, "TOTAL", "zz"], "n": ["1"] * 23})
     (warning,) = ic.anonymize(named, k=2).warnings
     assert "row 22" in warning
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        (" p7", True),
+        ("P7", True),
+        ("p\u200b7", True),
+        ("\uff50\uff17", True),  # as wide as Chinese characters
+        ("p07", False),
+        ("p70", False),
+    ],
+)
+def test_keys_of_one_person_in_two_ways_are_warned_of(other, alike, tmp_path):
+    """Tests release, measure and republish; the checker counts keys as they are, as these do."""
+    keys = ["p7", other] * 3 + ["q1", "q2"] * 3
+    visits = pl.DataFrame({"pid": keys, "age": [1] * 6 + [2] * 6, "ill": [*"abcdef"] * 2})
+    asked = {"person": "pid", "sensitive": "ill"}
+    told = [ic.anonymize(visits, k=2, **asked).warnings, ic.measure(visits, **asked).warnings]
+    once = visits.unique("pid")
+    told += [ic.republish(once, tmp_path / "h", **asked, m=2, k=1).warnings]
+    found = [any("1 value differs from others of 'pid'" in one for one in some) for some in told]
+    assert found == [alike] * 3
+    assert not any(key in one for key in ("p7", other) for some in told for one in some)
+
+
+def test_numbers_that_name_one_person_are_warned_of():
+    """Tests zeros in front and decimals behind."""
+    visits = pl.DataFrame({"pid": ["7", "07", "7.0", "17"], "age": [1] * 4})
+    (told,) = ic.anonymize(visits, k=2, person="pid").warnings
+    assert "2 values differ from others of 'pid'" in told

@@ -10,6 +10,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.published.labels import NOTES
+from incrowd.tables.files import read
 
 files_of: Any = library
 JOBS = {1: "nurse", 2: "doctor", 3: "teacher", 5: "judge", 9: "unknown"}
@@ -167,3 +168,82 @@ def test_what_no_reader_shows(kind: str, tmp_path: Path) -> None:
     answer = ic.verify(out, path, k=2, qi="age", sensitive="ill")
     assert answer.lawful == fine
     assert fine or answer.reasons == (NOTES,)
+
+
+def behind(data: bytes) -> bytes:
+    """Return a file with bytes at its end, as where a shorter table was written over it."""
+    return data + b"Ada is 34"
+
+
+def under(data: bytes) -> bytes:
+    """Return a file with the last letters of a town behind the end of a shorter one."""
+    assert b"qqqqqqqq" in data
+    return data.replace(b"qqqqqqqq", b"q\0ld Ada", 1)
+
+
+def unnamed_text(data: bytes) -> bytes:
+    """Return a file of Stata's in which no cell names its first long text."""
+    head, mark, tail = data.partition(b"<data>")
+    return head + mark + tail.replace(struct.pack("<HHI", 2, 1, 0), bytes(8))
+
+
+def in_two(data: bytes) -> bytes:
+    """Return a file of SPSS's of rows packed twice, with bytes between the rows and their index."""
+    at = data.index(struct.pack("<2i", 999, 0)) + 8
+    head, index, size = struct.unpack_from("<3q", data, at)
+    moved = struct.pack("<3q", head, index + 8, size)
+    return data[:at] + moved + data[at + 24 : index] + b"Ada, 34;" + data[index:]
+
+
+def packed_once(data: bytes) -> bytes:
+    """Return a file of SPSS's with one more cell behind those of the last row."""
+    return data + b"\x86" * 8
+
+
+REST: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "behind plain rows": ("sav", {}, behind),
+    "behind packed rows": ("sav", {"row_compress": True}, packed_once),
+    "behind the index": ("zsav", {"compress": True}, behind),
+    "before the index": ("zsav", {"compress": True}, in_two),
+    "behind a line": ("xpt", {}, lambda data: data[:-9] + b"Ada is 34"),
+    "another table": ("xpt", {"file_format_version": 8}, lambda data: data + data[80:]),
+    "under a text of SAS": ("xpt", {}, under),
+    "under a text of Stata": ("dta", {}, under),
+    "under one of 2012": ("dta", {"version": 12}, under),
+    "a long text": ("dta", {"version": 14}, unnamed_text),
+}
+
+
+@pytest.mark.parametrize("kind", REST)
+def test_what_stands_behind_rows_and_texts(kind: str, tmp_path: Path) -> None:
+    """Tests bytes that readers leave out; the file without them passes."""
+    form, how, change = REST[kind]
+    path, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
+    town = ["qqqqqqqq", "q"] * 2 if kind != "a long text" else ["q" * 3000, "q"] * 2
+    people = pl.DataFrame({"age": [34.0, 34, 35, 35], "town": town, "ill": [1.5, 2, 1, 2]})
+    write = {"xpt": files_of.write_xport, "dta": files_of.write_dta}.get(form, files_of.write_sav)
+    write(people, path, **how)
+    asked: dict[str, Any] = {"k": 2, "qi": "age", "keep": "town", "sensitive": "ill"}
+    assert ic.verify(path, path, **asked).lawful
+    out.write_bytes(change(path.read_bytes()))
+    assert NOTES in ic.verify(out, path, **asked).reasons
+
+
+def test_rows_packed_in_blocks_end_anywhere(tmp_path: Path) -> None:
+    """Tests tables of which the cells do not fill the last block, and of no row: they pass."""
+    path = tmp_path / "in.sav"
+    for rows in (0, 1, 7, 8, 9):
+        cells = {"age": [34.0] * rows, "ill": [1.5] * rows, "town": ["Ulm"] * rows}
+        people = pl.DataFrame(cells, schema={"age": float, "ill": float, "town": str})
+        files_of.write_sav(people, path, row_compress=True)
+        found: Any = read(path)
+        assert not found.notes
+
+
+def test_forms_that_nobody_walks(tmp_path: Path) -> None:
+    """Tests that the answer leaves open what a file of .por holds beside its rows."""
+    path = tmp_path / "in.por"
+    files_of.write_por(pl.DataFrame({"AGE": [34.0, 34], "ILL": [1.0, 2]}), path)
+    asked: dict[str, Any] = {"k": 2, "qi": "AGE", "sensitive": "ILL"}
+    answer = ic.verify(path, path, **asked)
+    assert answer.lawful and "(.por)" in answer.facts["not_checked"][0]

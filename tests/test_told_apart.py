@@ -21,6 +21,7 @@ from incrowd.checker.both import hash_at
 from incrowd.policy import Policy
 from incrowd.published.verification import verify_release
 from incrowd.tables.files import read
+from incrowd.tables.looks import PICTURE
 
 ORIGINAL = "name,age,ill\nAda,34,flu\nBen,35,flu\nCy,36,cold\nDi,37,cold\n"
 HEAD = "age,ill\n"
@@ -328,6 +329,8 @@ PACKED = {
         ),
         "names of values",
     ),
+    "a remark": (changed("</sheets>", "</sheets><!-- Ada is 34 -->", BOOK), "remarks in its XML"),
+    "an instruction": (changed("</sheets>", "</sheets><?old 34?>", BOOK), "remarks in its XML"),
     "two values of a cell": (changed("</is>", "</is><v>34</v>", SHEET), "v"),
 }
 
@@ -417,6 +420,7 @@ def test_texts_that_no_cell_of_a_workbook_shows(tmp_path: Path) -> None:
             "<style:map xmlns:style=\"urn:y\" style:condition='cell-content()=34'/><table:table ",
             False,
         ),
+        ("</table:table>", "</table:table><!-- Ada is 34 -->", False),
         (
             "<text:p>a<",
             "<office:annotation><text:p>Ada</text:p></office:annotation><text:p>a<",
@@ -441,6 +445,25 @@ def test_rows_of_an_opendocument_look_alike(old: str, new: str, fine: bool, tmp_
             parts.writestr(name, data)
     found = read(tmp_path / "release.ods", sheet="release")
     assert ic.verify(found, tmp_path / "in.csv", **asked).lawful == fine
+
+
+def test_what_is_left_open(tmp_path: Path) -> None:
+    """Tests a picture of a sheet, and a database that may hold more: the answer says so."""
+    pytest.importorskip("odf")
+    pytest.importorskip("sqlalchemy")
+    pl.DataFrame({"age": ["30-39"] * 4, "ill": list("abab")}).write_csv(tmp_path / "in.csv")
+    asked: dict[str, Any] = {"k": 4, "sensitive": "ill"}
+    made = ic.anonymize(read(tmp_path / "in.csv"), **asked)
+    places = f"sqlite:///{tmp_path / 'a.db'}/release", str(tmp_path / "release.ods")
+    told = []
+    for place in places:
+        made.write(place)
+        told.append(ic.verify(place, tmp_path / "in.csv", **asked).facts.get("not_checked"))
+    with ZipFile(places[1], "a") as parts:
+        parts.writestr("Thumbnails/thumbnail.png", b"a picture of the first rows")
+    told.append(ic.verify(places[1], tmp_path / "in.csv", **asked).facts["not_checked"])
+    beside = "what the database's file holds beside this table"
+    assert told == [[beside], None, [PICTURE]]
 
 
 def categories(frame: pd.DataFrame, words: list[str]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from incrowd._api import release_of
 from incrowd.cli import cli
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.policy import Policy
+from incrowd.published.assigned import spread
 from incrowd.published.verification import verify_release
 from incrowd.tables import from_native
 from tables import Sorter
@@ -336,3 +337,20 @@ def test_zeros_of_either_sign_are_counted_by_models(tmp_path):
     assert CliRunner().invoke(cli, [*asked, "2"]).exit_code == 0
     told = CliRunner().invoke(cli, [*asked, "4"])
     assert told.exit_code in (1, 2) and "unexpected" not in told.stderr
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_rows_change_places_in_rings(length):
+    """Tests a class of one person twice, where it takes a ring of so many rows to bring another."""
+    rows = 2 * length
+    origin, member = np.arange(rows), np.arange(rows) // 2
+    whose = np.maximum(np.arange(rows) - 1, 0)  # the first two rows are one person's
+    ring = [2 * n for n in range(length)]
+    fits = {(row, row) for row in range(rows)}
+    fits |= {(there, here) for here, there in zip(ring, [*ring[1:], 0], strict=True)}
+    found = spread(origin, member, whose, np.arange(rows), fits, np.arange(rows), 2)
+    assert sorted(found.tolist()) == [*range(rows)]
+    assert {(int(row), place) for place, row in enumerate(found)} <= fits
+    assert all(len({*whose[found[member == c]].tolist()}) == 2 for c in range(length))
+    alone = spread(origin, member, whose, np.arange(rows), fits - {(0, ring[-1])}, origin, 2)
+    assert alone.tolist() == origin.tolist()  # no ring closes

@@ -144,3 +144,35 @@ def test_what_is_released_holds_no_more():
     out = io.BytesIO()
     fresh(long[5:2_999]).to_frame().write_ipc(out)
     assert notes_of(out.getvalue()) is None
+
+
+@pytest.mark.parametrize("oldest", [False, True])
+@pytest.mark.parametrize(
+    "kind", [pl.Int64, pl.String, pl.Boolean, pl.Date, pl.List(pl.String)], ids=str
+)
+def test_what_polars_makes_of_parquet_holds_no_more(kind: Any, oldest: bool):
+    """Tests that it may leave the next cell's value under a missing one, and nothing else."""
+    numbers = [5, None, 9, 5, None, 7, None]
+    if kind == pl.List(pl.String):
+        cells = pl.Series("a", [[None if n is None else f"town{n}", "b"] for n in numbers])
+    else:
+        cells = pl.Series("a", numbers).cast(kind)
+    parquet, out = io.BytesIO(), io.BytesIO()
+    cells.to_frame().write_parquet(parquet)
+    parquet.seek(0)
+    level = pl.CompatLevel.oldest() if oldest else pl.CompatLevel.newest()
+    pl.read_parquet(parquet).write_ipc(out, compat_level=level)
+    assert notes_of(out.getvalue()) is None
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize(
+    ("under", "fine"), [((9, 7), True), ((9, 9), False), ((5, 7), False), ((9, 8), False)]
+)
+def test_the_next_value_under_a_missing_cell(kind: Any, under: tuple[int, int], fine: bool):
+    """Tests values of cells that are shown, of which one is that of a later row, or an earlier."""
+    numbers = [5, under[0], 9, under[1], 7]
+    whole = pa.array(numbers) if kind == pa.int64() else pa.array([*map(str, numbers)]).cast(kind)
+    held = pa.py_buffer(bytes([0b10101]))
+    cells = pa.Array.from_buffers(kind, 5, [held, *whole.buffers()[1:]])
+    assert (notes_of(in_file(cells)) is None) == fine

@@ -143,11 +143,14 @@ def test_a_folder_is_its_files_in_order(tmp_path: Path) -> None:
     assert read.other == ["original", "release"]
     assert [table["=x"].to_list() for table in read.whole()] == [["2", "3", "1"], ["2", "3"]]
     (tmp_path / "c.csv").write_bytes(b"y\n1\n")
-    with pytest.raises(RejectedError, match=r"holds a hidden file.*'\.hidden'"):
+    with pytest.raises(RejectedError, match=r"no part of its table.*'\.hidden'"):
         both.read_both(tmp_path / "a.csv", tmp_path, {})
     (tmp_path / ".hidden").unlink()
+    (tmp_path / ".empty").mkdir()
+    with pytest.raises(RejectedError, match=r"no part of its table.*'\.empty'"):
+        both.read_both(tmp_path / "a.csv", tmp_path, {})
     with pytest.raises(RejectedError, match="other columns"):
-        both.read_both(tmp_path, tmp_path, {})
+        both.read_both(tmp_path, tmp_path / "a.csv", {})
 
 
 def test_parts_in_two_forms(tmp_path: Path) -> None:

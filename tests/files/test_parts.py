@@ -311,15 +311,25 @@ def test_files_that_come_while_reading(tmp_path: Path, monkeypatch: pytest.Monke
         (".b.csv.crc", CRC + zlib.crc32(STARS).to_bytes(4), False),
         (".old/a.csv", b"name,age\nAda,34\n", False),
         ("year=2020/.part-0", b"Ada,34", False),
+        ("age=34", None, False),  # a partition whose rows went elsewhere
+        (".raw", None, False),
     ],
 )
-def test_hidden_files_of_a_release(name: str, data: bytes, fine: bool, tmp_path: Path) -> None:
-    """Tests what a folder holds beside its table: no reader shows it, and it goes along."""
+def test_hidden_files_of_a_release(
+    name: str, data: bytes | None, fine: bool, tmp_path: Path
+) -> None:
+    """Tests what a folder holds beside its table: no reader shows it, and it goes along.
+
+    ``data``: of a file; None for a folder without any.
+    """
     original, release = tmp_path / "in.csv", tmp_path / "out"
     original.write_text("name,age,ill\nAda,34,flu\nBen,35,flu\n")
     (release / name).parent.mkdir(parents=True)
     (release / "a.csv").write_bytes(STARS)
-    (release / name).write_bytes(data)
+    if data is None:
+        (release / name).mkdir()
+    else:
+        (release / name).write_bytes(data)
     asked = {"k": 2, "id": "name", "sensitive": "ill"}
     answer = ic.verify(release, original, **asked)
     assert answer.lawful == fine

@@ -24,7 +24,7 @@ from incrowd.checker.rejection import RejectedError, require
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PIECE = 1 << 24
 LEAST_STEP = 1 << 9  # bytes of which Hadoop keeps one checksum, or more
-BESIDE = "the folder of the release holds a hidden file, which is no part of its table:"
+BESIDE = "the folder of the release holds what is no part of its table (hidden, or empty):"
 
 
 class Both(NamedTuple):
@@ -137,13 +137,20 @@ def files_of(path: Path) -> list[Path]:
 def hidden_in(folder: Path) -> str | None:
     """Return the name of a file below a folder of a release that no reader shows; None of none.
 
-    Whoever gets the folder has it.  Hadoop's marks, which say nothing of a cell, are none: an empty
+    Or of an empty folder: mostly the name is that of a value that its rows had before.  Whoever
+    gets the folder has it.  Hadoop's marks, which say nothing of a cell, are none: an empty
     ``_SUCCESS``, and ``.NAME.crc`` of a file NAME beside it, with the checksums of what that holds;
     those of what it held before would tell of that.
     """
-    found = sorted(p for p in folder.rglob("*") if not p.is_dir() or p.is_symlink())
+    found = sorted(folder.rglob("*"))
+    full = {above for path in found if not path.is_dir() for above in path.parents}
+    found = [path for path in found if path not in full]
     names = [path.relative_to(folder) for path in found]
-    odd = [name for name in names if any(part[:1] in ("_", ".") for part in name.parts)]
+    odd = [
+        name
+        for path, name in zip(found, names, strict=True)
+        if path.is_dir() or any(part[:1] in ("_", ".") for part in name.parts)
+    ]
     return next((str(name) for name in odd if not _is_mark(folder / name)), None)
 
 

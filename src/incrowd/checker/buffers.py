@@ -167,7 +167,7 @@ def _beside(
         yield from _of_width(parts, width, seen, inner)
     elif kind == BOOL:
         cells = parts.bits(rows)
-        if cells is not None and cells[~seen].any() and not inner:
+        if cells is not None and cells[~seen & ~like_next(cells, seen)].any() and not inner:
             yield MISSING
     elif kind in (*BYTES, *WIDE):
         yield from _beside_ends(_ends(parts, rows, kind in WIDE), parts, seen)
@@ -227,11 +227,29 @@ def _of_width(parts: Parts, width: int, seen: Seen, inner: bool) -> Iterator[str
         raise ValueError("a buffer is too short")
     parts.tail(data[:size], data[size:], REST)
     cells = np.frombuffer(data[:size], f"V{width}")
-    under = np.unique(cells[~seen])
+    under = np.unique(cells[~seen & ~like_next(cells, seen)])
     if inner:
         under = np.setdiff1d(under, cells[seen])
     if len(under) > 1 or not all(_says_nothing(cell.tobytes()) for cell in under):
         yield MISSING
+
+
+def like_next(cells: NDArray[Any], seen: Seen) -> Seen:
+    """Return which cells that are not seen hold what the next one holds that is.
+
+    Polars leaves that there where it reads Parquet, and it is shown.
+    """
+    after = next_seen(seen)
+    return ~seen & (after != np.arange(len(seen))) & (cells == cells[after])
+
+
+def next_seen(seen: Seen) -> NDArray[np.int64]:
+    """Return for each cell the place of the next one that is seen; its own where none is."""
+    shown, places = np.flatnonzero(seen), np.arange(len(seen))
+    after = np.searchsorted(shown, places)
+    there = after < len(shown)
+    places[there] = shown[after[there]]
+    return places
 
 
 def _says_nothing(cell: bytes) -> bool:
@@ -259,15 +277,17 @@ def _beside_ends(ends: NDArray[np.int64], parts: Parts, seen: Seen) -> Iterator[
     if any(text[: ends[0]]):
         yield TEXTS
     parts.tail(text[ends[0] : ends[-1]], text[ends[-1] :], TEXTS)
+    after = next_seen(seen)
     for at in np.flatnonzero(~seen & (np.diff(ends) > 0)).tolist():
-        if any(text[ends[at] : ends[at + 1]]):
+        under, shown = (text[ends[n] : ends[n + 1]] for n in (at, after[at]))
+        if any(under) and (after[at] == at or under != shown):
             yield MISSING
 
 
 def _beside_views(parts: Parts, seen: Seen) -> Iterator[str]:
     """Yield whether bytes stand behind a short text in its view; keep what the views point to."""
     views = np.frombuffer(parts.take(), "<i4")[: 4 * len(seen)].reshape(len(seen), 4)
-    if views[~seen].any():
+    if views[~seen & ~like_next(views.view("V16").ravel(), seen)].any():
         yield MISSING
     views = views[seen]
     short = views[views[:, 0] <= IN_PLACE]

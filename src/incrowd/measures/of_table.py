@@ -39,7 +39,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, twins
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, people_twice, twins
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -168,6 +168,7 @@ def measure(
             *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
             *twins({name: column.values for name, column in marked.items()}),
+            *people_twice({name: table.encode(name).values for name in named}),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked, decimal),
             *unowned(table, named, household),
         ),

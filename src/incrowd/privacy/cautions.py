@@ -13,6 +13,9 @@ DIVERSITY = (
 LISTED = 6
 """Columns that a caution names before it counts the others."""
 
+MOST_KEYS = 2_000_000
+"""Different keys of people that are compared, in some 1.5 seconds."""
+
 ANOTHER = (
     "these figures are of this table alone: somebody who has another release of the same people "
     "can intersect the classes of both, which no model here limits (incrowd attack --other "
@@ -32,6 +35,33 @@ def bare(text: str) -> str:
     if point and not decimals.strip("0"):
         text = whole
     return text.lstrip("0") or "0"
+
+
+def key_of(text: str) -> str:
+    """Return a key of a person without what may be written otherwise for the same person."""
+    if not text.isascii():
+        composed = unicodedata.normalize("NFKC", text)
+        text = "".join(c for c in composed if unicodedata.category(c) != "Cf")
+    return bare(" ".join(text.replace("\0", "").split()))
+
+
+def people_twice(columns: Mapping[str, Sequence[str | None]]) -> Iterator[str]:
+    """Yield the caution that keys of people are written in several ways; none is quoted.
+
+    columns: the different values of each column that names people; more than ``MOST_KEYS`` are not
+    looked at.
+    """
+    for name, values in columns.items():
+        keys = [text for text in values if text is not None]
+        alike = len(keys) - len({*map(key_of, keys)}) if len(keys) <= MOST_KEYS else 0
+        if alike:
+            verb = "value differs" if alike == 1 else "values differ"
+            yield (
+                f"{alike:,} {verb} from others of {name!r} by blanks, case, zeros in front, "
+                "decimals behind or how characters are composed (Unicode) alone: each counts as a "
+                "person of its own, and a class may hold fewer people than it says. Write them in "
+                "one way first if they name the same people"
+            )
 
 
 def rewritten(name: str, before: Iterable[str | None], now: Iterable[str | None]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 Where people are counted it matters who a row is.  A release is lawful when *some* assignment of
 original rows to released rows makes it so.  One is found by their order or by a maximum flow, and
-rows change places while a class has too few people.  Whether another would do is not decided.
+rows change places in rings while a class has too few people.  Whether another would do is not
+decided.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +17,7 @@ from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
 
 Ints = NDArray[np.int64]
-MOST_TRIES = 200_000
+MOST_TRIES = 1_000_000
 
 
 def rows_of_flow(flow: Iterator[tuple[int, int, int]], left: Ints, right: Ints) -> Ints:
@@ -62,7 +63,7 @@ def spread(
     left: Ints,
     k: int,
 ) -> Ints:
-    """Return an assignment in which more classes have ``k`` people: rows change places two by two.
+    """Return an assignment in which more classes have ``k`` people: rows change places in rings.
 
     Parameters
     ----------
@@ -71,35 +72,89 @@ def spread(
     kind: the kind of each released row.
     fits: which kinds of original rows can be which kinds of released rows.
     """
-    origin, tries = origin.copy(), MOST_TRIES
-    people: dict[int, Counter[int]] = defaultdict(Counter)
-    for row, c in zip(origin.tolist(), member.tolist(), strict=True):
-        people[c][int(whose[row])] += 1
-    places = queues(member)
-    for c in [c for c in people if len(people[c]) < k]:
-        for at in places[c]:
-            mine = int(whose[origin[at]])
-            if len(people[c]) >= k or people[c][mine] < 2:
-                continue
-            for other in range(len(origin)):
-                d, tries = int(member[other]), tries - 1
-                if tries < 0:
-                    return origin
-                theirs = int(whose[origin[other]])
-                if d == c or theirs in people[c] or (people[d][theirs] < 2 and len(people[d]) <= k):
+    rings = _Rings(origin.copy(), member, whose, kind, fits, left, k)
+    for at in np.argsort(member, kind="stable").tolist():
+        if rings.lacks(int(member[at])):
+            rings.change(at)
+    return rings.origin
+
+
+class _Rings:
+    """An assignment of which some rows change places, each taking that of the one before it."""
+
+    def __init__(
+        self,
+        origin: Ints,
+        member: Ints,
+        whose: Ints,
+        kind: Ints,
+        fits: set[tuple[int, int]],
+        left: Ints,
+        k: int,
+    ) -> None:
+        self.origin, self._class, self._kind = origin, member.tolist(), kind.tolist()
+        self._whose, self._left, self._fits, self._k = whose.tolist(), left.tolist(), fits, k
+        self._people: dict[int, Counter[int]] = defaultdict(Counter)
+        self._tries = MOST_TRIES
+        for place, row in enumerate(origin.tolist()):
+            self._people[self._class[place]][self._whose[row]] += 1
+
+    def lacks(self, c: int) -> int:
+        """Return how many people a class lacks."""
+        return max(0, self._k - len(self._people[c]))
+
+    def change(self, at: int) -> None:
+        """Put the row of another person into a place of a class that lacks people, if that helps.
+
+        The shortest rings are tried first; each place is reached by one way alone.
+        """
+        people = self._people[self._class[at]]
+        if people[self._person(at)] < 2:
+            return
+        taken_by, reached = {at: at}, [at]  # by place whose row may come there
+        for place in reached:
+            for other in range(len(self.origin)):
+                self._tries -= 1
+                if self._tries < 0:
+                    return
+                known = other in taken_by or (place == at and self._person(other) in people)
+                if known or not self._fit(other, place):
                     continue
-                a, b = int(left[origin[at]]), int(left[origin[other]])
-                if (a, int(kind[other])) in fits and (b, int(kind[at])) in fits:
-                    origin[at], origin[other] = origin[other], origin[at]
-                    moved(people[c], mine, theirs)
-                    moved(people[d], theirs, mine)
-                    break
-    return origin
+                taken_by[other] = place
+                reached.append(other)
+                if self._fit(at, other) and self._turned(self._ring(other, taken_by)):
+                    return
 
+    def _person(self, place: int) -> int:
+        return self._whose[int(self.origin[place])]
 
-def moved(people: Counter[int], gone: int, come: int) -> None:
-    """Count one person's row less and another's more."""
-    people[gone] -= 1
-    if not people[gone]:
-        del people[gone]
-    people[come] += 1
+    def _fit(self, place: int, other: int) -> bool:
+        """Whether the row of one place may stand in another."""
+        return (self._left[int(self.origin[place])], self._kind[other]) in self._fits
+
+    def _ring(self, last: int, taken_by: dict[int, int]) -> list[int]:
+        """Return places, the row of each of which goes to the next; of the last to the first."""
+        ring = [last]
+        while taken_by[ring[-1]] != ring[-1]:
+            ring.append(taken_by[ring[-1]])
+        return ring
+
+    def _turned(self, ring: list[int]) -> bool:
+        """Let the rows of a ring change places if fewer people are lacking then; say whether."""
+        classes = {self._class[place] for place in ring}
+        before = sum(map(self.lacks, classes))
+        rows = self.origin[ring]
+        self._put(ring, np.roll(rows, 1))
+        if sum(map(self.lacks, classes)) < before:
+            return True
+        self._put(ring, rows)
+        return False
+
+    def _put(self, places: list[int], rows: Ints) -> None:
+        for place, row in zip(places, rows.tolist(), strict=True):
+            people, gone = self._people[self._class[place]], self._person(place)
+            people[gone] -= 1
+            if not people[gone]:
+                del people[gone]
+            people[self._whose[row]] += 1
+            self.origin[place] = row

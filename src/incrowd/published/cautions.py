@@ -12,7 +12,7 @@ from incrowd.measures.keys import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.roles import Roles
-from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
+from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, people_twice, twins
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
@@ -189,13 +189,15 @@ def blank(table: Coded) -> NDArray[np.bool_] | None:
 
 
 def alike(table: Coded) -> Iterator[str]:
-    """Yield a caution for each column that has values which people read as one."""
+    """Yield a caution for each column that has values which people read as one, or keys of one."""
     found = {tree.column: tree.leaves for tree in table.instance.trees}
     for name in table.roles.sensitive:
         column = table.attributes.get(name) or told(table.source, name)
         if column is not None:
             found[name] = column.values
     yield from twins(found)
+    whose = {name: told(table.source, name) for name in table.roles.person}
+    yield from people_twice({name: each.values for name, each in whose.items() if each})
 
 
 def of_index(source: Source, order: str) -> Iterator[str]:

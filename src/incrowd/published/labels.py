@@ -16,8 +16,8 @@ from incrowd.tables.stat import StatTable
 from incrowd.tables.stat_column import GROUP, SUPPRESSED, Raw, StatColumn
 
 NOTES = (
-    "the file holds notes, attributes, sets of variables, or labels of no variable, which no "
-    "release keeps"
+    "the file holds notes, attributes, sets of variables, labels of no variable, or bytes behind "
+    "its rows or texts, which no release keeps"
 )
 LABELS = "the file labels values that no cell shows, or otherwise than the original does"
 MISSING = "the file declares values missing that no cell shows"

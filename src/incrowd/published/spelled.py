@@ -64,6 +64,12 @@ def told_apart(released: Source, original: Source | None, same: Iterable[str]) -
                 yield f"column {name!r}: {TWO_WAYS}"
 
 
+def unseen(released: Source) -> Iterator[str]:
+    """Yield what a release may hold and nobody looks at."""
+    if words := getattr(released, "unseen", ""):
+        yield words
+
+
 def _idle_categories(released: Any, original: Source | None) -> Iterator[str]:
     """Yield the columns whose type lists cells of the original that no released cell shows."""
     for name in released.columns if isinstance(released, PackedTable) else ():

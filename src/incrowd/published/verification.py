@@ -26,7 +26,7 @@ from incrowd.privacy.classes import Classes
 from incrowd.published.assigned import broken_by, rows_of_flow, spread
 from incrowd.published.fitting import Cells, Flow, Nodes, common_keys
 from incrowd.published.pseudonyms import KEY, pseudonyms_broken, there
-from incrowd.published.spelled import alike, told_apart, unsafe
+from incrowd.published.spelled import alike, told_apart, unsafe, unseen
 from incrowd.tables.base import Column, Source
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.units import counted
@@ -43,7 +43,7 @@ class Verdict:
     ----------
     reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
     rows, classes, smallest_class: of the release.
-    not_checked: what is asked for and nobody can check without a proof.
+    not_checked: what is asked for and nobody can check without a proof, and what nobody looks at.
     """
 
     reasons: tuple[str, ...]
@@ -78,6 +78,7 @@ def verify_release(
     require_columns(policy, table.roles, table.source.columns)
     reasons = list(_columns_differ(table.roles.published(original.columns), released.columns))
     left = (*((COINS,) if policy.veil else ()), *((KEY,) if table.roles.pseudonym else ()))
+    left += (*unseen(released),)
     if reasons:
         return Verdict(tuple(reasons), rows, 0, 0, left)
     unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)

@@ -14,7 +14,7 @@ from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.privacy.cautions import rewritten, twins
+from incrowd.privacy.cautions import people_twice, rewritten, twins
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
@@ -84,12 +84,13 @@ class Republished:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Of sensitive values that are several to a class, and one to who reads them."""
+        """Of sensitive values and people that are several to a class, and one to who reads them."""
         name = self.table.roles.sensitive[0]
         now = self.table.source.encode(name).values
         people = self.before.people.values()
         known = {value for person in people for value in person.signature}
-        return (*rewritten(name, known, now), *twins({name: now}))
+        whose = {key: self.table.source.encode(key).values for key in self.table.roles.person}
+        return (*rewritten(name, known, now), *twins({name: now}), *people_twice(whose))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

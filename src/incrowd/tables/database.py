@@ -56,14 +56,20 @@ def read_database(address: str, table: str | None = None, query: str | None = No
         with place.arrow(reading=True) as arrow:
             if query is None:
                 _require_known(place, arrow.tables(place.schema))
-            return _packed(*arrow.fetched(query or _select(place)))
+            return _beside_others(_packed(*arrow.fetched(query or _select(place))), place)
     with place.connected(reading=True) as connection:
         if query is not None:
-            return _fetched(connection, sql.text(query))
+            return _beside_others(_fetched(connection, sql.text(query)), place)
         look = sql.inspect(connection)
         schema = _schema(place, look)
         _require_known(place, [*look.get_table_names(schema), *look.get_view_names(schema)])
-        return _fetched(connection, _whole(place, connection))
+        return _beside_others(_fetched(connection, _whole(place, connection)), place)
+
+
+def _beside_others(found: PackedTable, place: Place) -> PackedTable:
+    """Return a table; of a file, whoever gets it gets the other tables, and what was deleted."""
+    found.unseen = "" if place.file is None else "what the database's file holds beside this table"
+    return found
 
 
 def _require_known(place: Place, known: list[str]) -> None:

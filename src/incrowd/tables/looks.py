@@ -58,6 +58,11 @@ HERE = ("r", "spans", "number-columns-repeated", "number-rows-repeated")
 ALOUD = "how texts are read aloud"
 BETWEEN = "bytes that are of none of its parts"
 LETTERS = re.compile("[A-Z]+")
+XML = re.compile(r"\.(xml|rels|rdf)$")
+UNREAD = re.compile(rb"<!--|<!DOCTYPE|<\?(?!xml\b)")
+"""What XML holds that is of no element."""
+REMARK = "remarks in its XML"
+PICTURE = "what the picture of the sheet shows, which the workbook holds (Thumbnails)"
 Cells = dict[int, tuple[Any, Any]]
 
 
@@ -152,6 +157,21 @@ def looks_of_opendocument(data: bytes) -> Looks:
     return found
 
 
+def has_picture(data: bytes) -> bool:
+    """Whether a workbook holds a picture of its sheet, as file managers show."""
+    with zipfile.ZipFile(BytesIO(data)) as parts:
+        return any(name.lower().endswith("thumbnail.png") for name in parts.namelist())
+
+
+def _has_remarks(part: IO[bytes]) -> bool:
+    seen = b""
+    while piece := part.read(1 << 20):
+        seen = seen[-len("<!DOCTYPE") :] + piece
+        if UNREAD.search(seen):
+            return True
+    return False
+
+
 def _beside_parts(parts: zipfile.ZipFile, data: bytes) -> Iterator[str]:
     """Yield what an archive holds beside its parts: programs that write at its end leave the rest.
 
@@ -179,6 +199,8 @@ def _beside_parts(parts: zipfile.ZipFile, data: bytes) -> Iterator[str]:
     starts = (parts.open(part).read(3) for part in held if part.filename.endswith(".xml"))
     if not all(start == codecs.BOM_UTF8 or PLAIN.fullmatch(start) for start in starts):
         yield "XML that is not in UTF-8"  # which is looked at as it stands
+    if any(map(_has_remarks, (parts.open(part) for part in held if XML.search(part.filename)))):
+        yield REMARK
 
 
 def _properties(parts: zipfile.ZipFile, name: str) -> Iterator[str]:

@@ -116,7 +116,10 @@ class PackedTable:
     looks: of a workbook, how its cells look; None for what has no looks.
     notes: of a Parquet or Arrow file, what it says beside the cells of its table, in words.
     words: its dictionaries, and what it says of its cells.
+    unseen: what comes with the table and nobody looks at, in words; empty for nothing.
     """
+
+    unseen = ""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ import polars as pl
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.hidden import hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
-from incrowd.tables.looks import Looks, looks_of_excel, looks_of_opendocument
+from incrowd.tables.looks import PICTURE, Looks, has_picture, looks_of_excel, looks_of_opendocument
 from incrowd.tables.opendocument import shown
 from incrowd.tables.packed import PackedTable, packed
 
@@ -85,7 +85,9 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
             cells.append(None if cell is None else cell.value)
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
     apart = [one for one, cells in zip(names, columns, strict=True) if of_two_kinds(cells)]
-    return PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), looks)
+    found = PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), looks)
+    found.unseen = PICTURE if has_picture(data) else ""
+    return found
 
 
 def of_two_kinds(cells: Sequence[Any]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.base import Column, Edit, places_in
-from incrowd.tables.stat_beside import holds_more
+from incrowd.tables.stat_beside import WALKED, holds_more
 from incrowd.tables.stat_column import Raw, StatColumn, Tag, epoch_of
 
 FAMILY = {
@@ -34,6 +34,7 @@ FOREIGN = (
     ".orc", ".avro", ".pkl", ".pickle", ".rds", ".rdata", ".h5", ".db", ".sqlite", ".duckdb",
     ".pdf", ".doc", ".docx",
 )  # fmt: skip
+UNSEEN = "what the file (.{}) holds beside its rows, which only SPSS or SAS shows"
 SAS_MAGIC = bytes(12) + b"\xc2\xea\x81\x60"
 
 
@@ -76,8 +77,9 @@ class StatTable:
     title: the file's own label; table_name: that of a SAS table.
     version: of a SAS transport file, 5 or 8; others 0.
     apart: variables of which the file holds −0.0 and 0.0, which read alike.
-    notes: whether the file holds notes, attributes, sets of variables, or labels of no variable;
-        none are written.
+    notes: whether the file holds notes, attributes, sets of variables, labels of no variable, or
+        bytes behind rows and texts; none are written.
+    unseen: what the file may hold and nobody looks at, in words; empty for nothing.
     """
 
     variables: Mapping[str, StatColumn]
@@ -88,6 +90,7 @@ class StatTable:
     version: int = 0
     apart: frozenset[str] = frozenset()
     notes: bool = False
+    unseen: str = ""
     _texts: dict[str, Column] = field(default_factory=dict, repr=False)
 
     @property
@@ -121,7 +124,7 @@ class StatTable:
                     column = replace(column, format=None, width=None)
             variables[name] = replace(column, storage=None)
         rows = self.rows if edit.order is None else len(edit.order)
-        return replace(self, rows=rows, variables=variables, notes=False, _texts={})
+        return replace(self, rows=rows, variables=variables, notes=False, unseen="", _texts={})
 
     def native(self) -> Any:
         """Return a polars frame: whole numbers as such, all else as text."""
@@ -189,8 +192,9 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
     apart = frozenset(name for name in variables if _two_zeros(frame.get_column(name)))
     names, told = (meta.file_label, meta.table_name), bool(meta.notes or meta.mr_sets)
     told |= bool({*meta.value_labels} - {*meta.variable_to_label.values()})
-    told |= holds_more(form, data)
-    return StatTable(variables, frame.height, FAMILY[form], *names, version, apart, told)
+    told |= holds_more(form, data, frame.height)
+    unseen = "" if form in WALKED else UNSEEN.format(form)
+    return StatTable(variables, frame.height, FAMILY[form], *names, version, apart, told, unseen)
 
 
 def _two_zeros(series: Any) -> bool:
