@@ -1,5 +1,7 @@
 """Tests of what goes wrong outside: full disks, files that change, kills, too little memory."""
 
+import errno
+import importlib
 import os
 import random
 import re
@@ -14,8 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import incrowd as ic
+from incrowd.cli import cli
 from incrowd.driver.memory import within_memory
 from incrowd.driver.solve import solve
 from incrowd.errors import InputError, StoppedError
@@ -26,7 +30,9 @@ from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.tables import files
+from incrowd.tables.atomic import require_place, whole
 from incrowd.tables.folders import files_in
+from incrowd.tables.key_file import key_in
 from programs import command
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
@@ -72,9 +78,61 @@ def test_disk_full(tmp_path: Path) -> None:
     assert len(told) == 5, done.stderr
     assert told[-1].startswith(f"the folder for temporary files, {tempfile.gettempdir()} (TMPDIR ")
     for line in told:
-        assert "nothing was written, and what stood there before is untouched" in line
+        assert "nothing was written there, and what stood there before is untouched" in line
     assert {path.read_text() for path in earlier} == {"earlier"}
     assert {p.name for p in tmp_path.iterdir()} == before
+
+
+@POSIX
+def test_a_full_disk_after_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a report without room says that the release stands; it said that nothing does."""
+    monkeypatch.chdir(tmp_path)
+    people(40).write_csv("in.csv")
+
+    def full(*_: Any, **__: Any) -> None:
+        with whole("r.html"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(importlib.import_module("incrowd.cli.anonymize"), "write_reports", full)
+    asked = ["anonymize", "in.csv", "-o", "out.csv", "-k", "2", "-q", "--report", "r.html"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 2
+    assert "r.html: the disk is full; nothing was written there" in done.stderr
+    assert "(the release is written: out.csv)" in done.stderr
+    assert Path("out.csv").exists() and not Path("r.html").exists()
+
+
+@POSIX
+def test_half_a_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a key without room leaves no empty file, which ended every later run."""
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="key: the disk is full; nothing was written there"):
+        key_in(str(tmp_path / "key"))
+    monkeypatch.undo()
+    assert key_in(str(tmp_path / "key")) == key_in(str(tmp_path / "key"))
+
+
+@POSIX
+def test_symbolic_links_as_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that links are followed before a search, too, and that loops are refused in words."""
+    monkeypatch.chdir(tmp_path)
+    Path("one").symlink_to("two")
+    Path("two").symlink_to("one")
+    Path("far").symlink_to("nowhere/out.csv")
+    for check in (require_place, lambda name: whole(name).__enter__()):
+        with pytest.raises(InputError, match="one: cannot be written: it is a loop of symbolic"):
+            check("one")
+        with pytest.raises(InputError, match=r"far: the folder '.*nowhere' does not exist"):
+            check("far")
+    Path("near").symlink_to("out.csv")
+    require_place("near")
+    with whole("near") as file:
+        file.write(b"x")
+    assert Path("near").is_symlink() and Path("out.csv").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("how", ["grows", "replaced", "touched"])

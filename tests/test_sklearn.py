@@ -1,6 +1,7 @@
 """The scikit-learn transformer: scikit-learn's own checks, and what it promises."""
 
 from collections import Counter
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,25 @@ def test_dates_and_booleans() -> None:
     )  # fmt: skip
     out = Anonymizer(k=2, hierarchies={"born": "date:year"}).fit_transform(frame)
     assert out.tolist() == [["1990", "True"], ["1990", "True"], ["*", "True"], ["*", "True"]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_dates_beside_numbers(frame: Any) -> None:
+    """Tests that dates are dates beside numbers: pandas' ended the run, polars' were numbers."""
+    days = [datetime(1990, 3, 15), datetime(1990, 5, 1), datetime(1971, 1, 1), None]
+    people = frame({"born": days, "^a$": [1.0, 1.0, 2.0, 2.0]})
+    made = Anonymizer(k=2, hierarchies={"born": "date:year"}).fit(people)
+    shown = [["1990", 1.0], ["1990", 1.0], ["*", 2.0], ["*", 2.0]]
+    assert made.transform(people).tolist() == shown
+    assert made.transform(people[1:]).tolist() == shown[1:]
+
+
+def test_features_of_one_name_and_too_few_targets() -> None:
+    """Tests two messages that were those of other libraries."""
+    with pytest.raises(ValueError, match="several features are called 'a'; give each a name"):
+        Anonymizer(k=2).fit(pd.DataFrame([[1, 2], [1, 2]], columns=["a", "a"]))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        Anonymizer(k=2, l=2).fit([[1], [1], [1]], ["a", "b"])
 
 
 def test_polars_output_has_types() -> None:

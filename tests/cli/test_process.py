@@ -195,7 +195,8 @@ def test_killed_while_searching(table, tmp_path, number):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
 )
 def test_killed_while_writing(table, tmp_path, number, code):
     """Tests that the old output stays and no half of a new one takes its name."""
@@ -210,6 +211,16 @@ def test_killed_while_writing(table, tmp_path, number, code):
     if number != signal.SIGKILL:
         assert listed(tmp_path) == ["in.csv", "out.csv"]
         assert b"Traceback" not in stderr
+
+
+def test_a_terminal_that_closes_under_nohup(table, tmp_path):
+    """Tests that a signal which is ignored stays so."""
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + WAITING
+    asked = ("anonymize", table, "-o", tmp_path / "o", "-k", "2", "--time-limit", "1")
+    process = start("searching", *asked, program=program)
+    process.send_signal(signal.SIGHUP)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
 
 
 def test_time_limit(table, tmp_path):

@@ -21,6 +21,7 @@ from incrowd.errors import InputError
 from incrowd.tables import Edit, Replacement, from_native, texts
 from incrowd.tables.base import Column
 from incrowd.tables.fewer import FewerRows
+from incrowd.tables.native import as_polars
 from incrowd.tables.packed import packed_table
 
 COLUMNS = {
@@ -364,6 +365,17 @@ def test_names_that_mean_something_to_a_library(constructor, name):
     star = Replacement(("*",), np.array([-1, 0], np.int32))
     back = from_native(frame).edited(Edit((name, "z"), {name: star})).native()
     assert plain(back) == {name: ["1", "*"], "z": ["p", "q"]}
+    assert as_polars(from_native(back)).columns == [name, "z"]
+
+
+def test_a_column_without_a_name_is_written_and_added_to(tmp_path):
+    """Tests pyarrow's, as of a CSV file with row numbers: polars called it ``column_0``."""
+    table = pa.table({"": ["1", "1", "2"], "z": ["p", "p", "q"]})
+    release = ic.anonymize(table, 1)
+    release.write(tmp_path / "out.parquet")
+    assert pl.read_parquet_schema(tmp_path / "out.parquet").names() == ["", "z"]
+    more = ic.anonymize(table, 1, existing=release.data)
+    assert more.data.equals(pa.concat_tables([table, table]))
 
 
 STEPS = [-1001, -1, 0, 1, 999, 1000, 1_577_872_800_000_000_001, None]

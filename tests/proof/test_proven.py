@@ -115,6 +115,13 @@ def test_wrong_calls() -> None:
     for names in (("-", "p"), ("sqlite:///a.db/t", "p"), ("out.csv", "-")):
         with pytest.raises(InputError, match="no pipe or database"):
             release.write_proven(*names, original="people.csv")
+    with pytest.raises(InputError, match="checker reads CSV, Parquet and Arrow only"):
+        release.write_proven("out.xlsx", "out.proof", original="people.csv")
+    release.write("sheet.xlsx")
+    sheet = ic.anonymize("sheet.xlsx", 2, star="?")
+    with pytest.raises(InputError, match="checker reads CSV, Parquet and Arrow only"):
+        sheet.write_proven("out.csv", "out.proof", original="sheet.xlsx")
+    assert not Path("out.xlsx").exists() and not Path("out.proof").exists()
     with pytest.raises(InputError, match="give release and original as paths"):
         ic.verify(release.data, "people.csv", "out.proof")
     with pytest.raises(InputError, match="statement goes with proof"):

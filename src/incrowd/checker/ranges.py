@@ -55,6 +55,7 @@ class Intervals:
     Attributes
     ----------
     leaves: the values in their order, then those that only the star holds.
+    met: texts that were read as intervals, see ``interval``.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Intervals:
         must((rule["kind"] == "order") == listed, "lists an order, or should")
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost, self.mark = rule["kind"], rule["cost"], mark_of(rule, column)
+        self.met: dict[str, tuple[Fraction, Fraction, int]] = {}
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
         must("" not in self.places, "lists an empty value")
         must(len(self.places) == len(order or []), "lists a value twice")
@@ -94,11 +96,9 @@ class Intervals:
         self.distinct, self.names = sorted({*self.numbers}), list(self.places)
         self.star = max(ladder["cost"].to_list(), default=0)
         must(self.star % PARTS == 0, "has costs that are not millionths")
-        self.ends = [
-            (self.rounded(x, down=True), self.rounded(x, down=False)) for x in self.numbers
-        ]
-        negative = bool(self.ends) and self.ends[0][0] < 0
-        plain = "-" if self.kind == "numbers" and not negative else ".."
+        both = (self.rounded(x, down) for x in self.numbers for down in (True, False))
+        self.ends = list(zip(both, both, strict=True))
+        plain = "-" if self.kind == "numbers" and min(self.numbers, default=0) >= 0 else ".."
         self.wording = wording(f"{{low}}{plain}{{high}}" if show is None else show, column)
         self.firsts = {self.text(low): low for low, _ in self.ends}
         self.lasts = {self.text(high): high for _, high in self.ends}
@@ -113,9 +113,8 @@ class Intervals:
 
     def rounded(self, x: Fraction, down: bool) -> Fraction:
         """Return the multiple of the step at or below a number, or at or above it."""
-        if self.step is None:
-            return x
-        return x // self.step * self.step if down else -(-x // self.step) * self.step
+        step = self.step
+        return x if step is None else (x // step if down else -(-x // step)) * step
 
     def text(self, end: Fraction) -> str:
         """Return how an end of an interval is written."""
@@ -142,16 +141,21 @@ class Intervals:
         own = None if leaf is None else self.known.get(leaf)
         if own is None or label is None:
             return None
+        if label not in self.met:
+            self.met[label] = self.interval(label)
+        low, high, cost = self.met[label]
+        return cost if low <= own <= high else None
+
+    def interval(self, label: str) -> tuple[Fraction, Fraction, int]:
+        """Return the ends that a text shows, and what a cell costs; ends that hold none if none."""
         first, last = self.wording.ends(label)
         if label in self.firsts and label in self.lasts:  # several texts of one number
             first = last = label
         low, high = self.firsts.get(first), self.lasts.get(last)
-        if low is None or high is None or not low <= own <= high:
-            return None
-        if self.most is not None and high - low > self.most:
-            return None
+        if low is None or high is None or (self.most is not None and high - low > self.most):
+            return Fraction(1), Fraction(0), 0
         begin, end = self.positions(low, high)
-        return (end - begin) * (self.star // PARTS)
+        return low, high, (end - begin) * (self.star // PARTS)
 
     def priced(self, kinds: pl.DataFrame) -> pl.DataFrame:
         """Fill in what cells cost that became intervals: ``leaf, label, cost`` (null: unknown)."""
@@ -193,9 +197,8 @@ def intervals_of(
             require(fine, "its range is not the rule that it is called", column=column)
         elif "average" not in known and known.get("sha256") is None:
             word = str(known.get("origin")).partition(":")[0]
-            require(
-                word not in RULES, f"its hierarchy is called {word}, and is none", column=column
-            )
+            fine = word not in RULES
+            require(fine, f"its hierarchy is called {word}, and is none", column=column)
     return found
 
 

@@ -1,5 +1,7 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -141,8 +143,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         told = whole(release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)
-    write_reports(told, given["joined"] or table, output, given)
     where = shown(output)
+    with standing(where):
+        write_reports(told, given["joined"] or table, output, given)
     if as_json:
         more = proof_bound(release, facts) if told is release else record_of_all(told)
         print_json(release_record(release, where, given["proof"]) | more)
@@ -153,6 +156,15 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         say(of_all(told), quiet)
     warn(release.warnings)
     return 130 if release.ended == "interrupted" else 0
+
+
+@contextlib.contextmanager
+def standing(where: str) -> Iterator[None]:
+    """Say of an error in what is written after the release that the release stands."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error} (the release is written: {where})") from None
 
 
 def require_servable(table: str, output: str, as_json: bool, given: dict[str, Any]) -> None:

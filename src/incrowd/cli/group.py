@@ -38,7 +38,7 @@ COMMANDS = {
     "version": "Say the version.",
 }
 INTERRUPTED = 130
-TERMINATED = 143
+ENDING = ("SIGTERM", "SIGHUP")  # the latter where a terminal closes; Windows lacks it
 OBJECTS = 20_000
 """New objects between looks for circles of them, of which imports and searches make few."""
 
@@ -237,10 +237,12 @@ def main() -> None:
     """Entry point of the console script."""
 
     def terminate(number: int, frame: FrameType | None) -> None:
-        sys.exit(TERMINATED)  # unwinds, so that temporary files go
+        sys.exit(128 + number)  # unwinds, so that temporary files go
 
     gc.set_threshold(OBJECTS)
-    signal.signal(signal.SIGTERM, terminate)
+    for number in (getattr(signal, name) for name in ENDING if hasattr(signal, name)):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, terminate)
     open_missing_streams()
     try:
         cli()

@@ -31,8 +31,10 @@ from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.progress import Progress
 
-# of a time limit, of what is left: to release all rows, to price them, to anneal
-PLAIN, PRICING, ANNEALING = 0.6, 0.5, 0.5
+# of a time limit, of what is left: to release all rows, where deletions can save next to nothing
+# and else; to price them; to anneal
+ALMOST_ALL, PLAIN, PRICING, ANNEALING = 0.9, 0.6, 0.5, 0.5
+FEW = 0.01  # of the rows: so many of stars are next to nothing
 
 
 def by_search(
@@ -44,7 +46,8 @@ def by_search(
     the end.
     """
     instance, stop = problem.instance, context.stop
-    classes, known = plain(problem, method, context)
+    share = ALMOST_ALL if saves_little(problem, deletion) else PLAIN
+    classes, known = plain(problem, method, context, share)
     best = Best(problem, deletion, classes)
     prices, worth = priced(problem, deletion, known, context)
     bound = bound_of(prices, instance, deletion)
@@ -84,14 +87,27 @@ class Best:
             self.classes, self.cost = classes, cost
 
 
-def plain(problem: Problem, method: str, context: Context) -> tuple[Ints, Prices | None]:
-    """Release all rows: by the method for a part of a time limit, else by levels of columns.
+def saves_little(problem: Problem, deletion: Deletion) -> bool:
+    """Whether the cheapest release with deletions costs next to nothing less than that of all rows.
+
+    Where a deleted row costs as much as one of stars, those deleted may be a class of stars; where
+    they are too few, a class of fewer than 2k rows joins them, the only ones that pay more.
+    """
+    root = sum(tree.dearest for tree in problem.instance.trees)
+    beside = 2 * problem.smallest_class - 1
+    return deletion.price >= root and beside <= FEW * problem.instance.rows
+
+
+def plain(
+    problem: Problem, method: str, context: Context, share: float
+) -> tuple[Ints, Prices | None]:
+    """Release all rows: by the method for a share of a time limit, else by levels of columns.
 
     Returns int64, shape (rows,): classes; and the prices that the method has found.
     """
     left = context.stop.left()
     if 0 < left < np.inf:
-        part = replace(context, stop=Share.of(context.stop, PLAIN * left))
+        part = replace(context, stop=Share.of(context.stop, share * left))
         solved = solve(problem, method, part)
         return solved.solution.classes, solved.prices
     search = search_of(problem, context)

@@ -8,9 +8,10 @@ from incrowd.proof.prove import dialect_of, prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
-from incrowd.tables.base import agree
+from incrowd.tables.base import Source, agree
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.files import read
+from incrowd.tables.stat import require_place_of
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -68,19 +69,20 @@ class Proven:
 
         Raises
         ------
-        InputError: a file cannot be written, or a name is no file's.
+        InputError: a file cannot be written, a name is no file's, or the checker does not read the
+            form of the release or of the original.
         VerificationError: the independent checker refuses what was written.
         """
         for name in map(str, (path, proof, original)):
             if name == "-" or is_address(name):
                 raise InputError("a proof states hashes of files: it goes with no pipe or database")
         release, told = cast("Published", self), listening(progress)
-        require_original(release, original)
+        require_place_of(path, require_original(release, original), proof=True)
         return written_with_proof(release, path, proof, original, statement, told)
 
 
-def require_original(release: "Published", original: str | Path) -> None:
-    """Raise InputError unless a file holds the table that a release was made from."""
+def require_original(release: "Published", original: str | Path) -> Source:
+    """Return a file's table; raise InputError unless the release was made from it."""
     form = dialect_of(release.source)
     found, table = read(original, form.get("delimiter"), form.get("encoding")), release.source
     if isinstance(table, FewerRows):
@@ -88,3 +90,4 @@ def require_original(release: "Published", original: str | Path) -> None:
     same = found.columns == table.columns and found.rows == table.rows
     if not same or not all(agree(table, found, name) for name in table.columns):
         raise InputError(f"{original} does not hold the table that the release was made from")
+    return found

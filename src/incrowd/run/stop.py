@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+ENDING = {getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")}
 LOOK = 0.5  # seconds between looks at the clock, which stands while kernels are compiled
 
 
@@ -229,7 +230,7 @@ def heard_in_kernels(stop: Stop) -> Iterator[None]:
 
     def listen() -> None:
         while number := ear.recv(1):
-            if number[0] in (signal.SIGINT, signal.SIGTERM):
+            if number[0] in ENDING:
                 stop.halt()
 
     thread = threading.Thread(target=listen, name="signals", daemon=True)

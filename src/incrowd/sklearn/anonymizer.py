@@ -17,7 +17,12 @@ from incrowd.text.units import in_units
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils._set_output import _get_output_config  # no public name tells it
-    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import (
+        check_consistent_length,
+        check_is_fitted,
+        column_or_1d,
+        validate_data,
+    )
 except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "incrowd.sklearn") from None
 
@@ -117,7 +122,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         import polars as pl
 
-        X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
+        X = self._validated(X, reset=True)
         if isinstance(self.k, numbers.Integral) and len(X) < self.k:
             raise ValueError(
                 f"k = {self.k} is larger than the table: n_samples = {len(X)}; use a smaller k"
@@ -128,6 +133,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.l is not None or self.t is not None:
             if y is None:
                 raise ValueError("requires y to be passed, but the target y is None")
+            check_consistent_length(X, y)
             name = free_name(SENSITIVE, names)
             columns[name], secret = texts_of(column_or_1d(y)), (name,)
         ruled = self.hierarchies or ()
@@ -156,7 +162,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         NotFittedError: ``fit`` was not called.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        X = self._validated(X, reset=False)
         rows = list(zip(*(texts_of(X[:, j]) for j in range(X.shape[1])), strict=True))
         released = self._patterns.released(rows)
         columns = []
@@ -170,6 +176,13 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for j, column in enumerate(columns):
             out[:, j] = column
         return out
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Return features as scikit-learn checks them: an array, numbers finite or missing."""
+        with_text = dates_as_text(X)
+        return validate_data(
+            self, with_text, dtype=None, ensure_all_finite="allow-nan", reset=reset
+        )
 
     def _polars(self, columns: list[Any]) -> Any:
         """Return columns as a frame: from an array of objects polars would make no numbers."""
@@ -196,6 +209,31 @@ def free_name(name: str, taken: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def dates_as_text(X: Any) -> Any:
+    """Return a frame with its dates as text; anything else as it is.
+
+    Beside numbers scikit-learn makes numbers of a polars frame's, and cannot do with pandas'.
+
+    Raises
+    ------
+    ValueError: two features have one name.
+    """
+    import polars as pl
+
+    if isinstance(X, pl.DataFrame):
+        dated = [one for one in X.get_columns() if one.dtype.is_temporal()]
+        told = [texts_of(np.array([*one], object)) for one in dated]
+        named = zip(dated, told, strict=True)
+        return X.with_columns(pl.Series(one.name, text, pl.String) for one, text in named)
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return X
+    if not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"several features are called {twice!r}; give each a name of its own")
+    dated = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") == "M"]
+    return X.astype(dict.fromkeys(dated, object)) if dated else X
 
 
 def is_numeric(values: Any) -> bool:

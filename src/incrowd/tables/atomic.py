@@ -42,9 +42,7 @@ def whole(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
             yield spool
             _pour(spool, path)
         return
-    target = Path(path)
-    if target.is_symlink():
-        target = target.resolve()
+    target = _followed(path)
     file = _beside(target, str(path))
     try:
         with file:
@@ -125,9 +123,19 @@ def raise_plainly(error: BaseException, name: str) -> None:
         number = next((n for n in FULL if os.strerror(n) in str(error)), None)
     if number in FULL and not isinstance(error, InputError):
         raise InputError(
-            f"{name}: {FULL[number]}; nothing was written, and what stood there before is "
+            f"{name}: {FULL[number]}; nothing was written there, and what stood there before is "
             "untouched: make room or choose another place, and run again"
         ) from None
+
+
+def _followed(path: str | Path) -> Path:
+    """Return the file that a name means, at the end of symbolic links."""
+    target = Path(path)
+    if target.is_symlink():
+        target = Path(os.path.realpath(target))
+        if target.is_symlink():
+            raise InputError(f"{path}: cannot be written: it is a loop of symbolic links")
+    return target
 
 
 def _beside(target: Path, name: str) -> IO[bytes]:
@@ -165,7 +173,7 @@ def require_place(path: str | Path) -> None:
         if str(path) != "-" and not os.access(path, os.W_OK):
             raise InputError(f"{path}: cannot be written")
     else:
-        with _beside(Path(path), str(path)) as file:
+        with _beside(_followed(path), str(path)) as file:
             Path(file.name).unlink()
 
 

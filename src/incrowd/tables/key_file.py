@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 
 from incrowd.errors import InputError
-from incrowd.tables.atomic import PRIVATE
+from incrowd.tables.atomic import PRIVATE, raise_plainly
 
 BYTES = 32
 
@@ -52,8 +52,13 @@ def _made(path: str) -> bytes:
         raise
     except OSError as error:
         raise InputError(f"{path}: cannot be made: {error.strerror}") from None
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(key.hex() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(key.hex() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException as error:  # half a key would end every later run
+        Path(path).unlink()
+        raise_plainly(error, path)
+        raise
     return key

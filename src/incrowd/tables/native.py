@@ -333,7 +333,9 @@ def as_polars(table: Table) -> Any:
             if frame.implementation.is_pyarrow():
                 own = {c: readable.unpacked(cells) for c, cells in frame.to_dict().items()}
                 frame = _framed(own, frame.implementation)
-            return frame.to_polars()
+            made = frame.to_polars()
+            made.columns = frame.columns  # polars names those without a name from pyarrow
+            return made
         except UNTYPED:
             if isinstance(table, NativeTable):
                 for name in table.columns:

@@ -278,8 +278,8 @@ def require_place_of(
     whose = {suffix, f".{getattr(table, 'form', '')}"}
     if proof and (isinstance(table, StatTable) or suffix in SUFFIXES or whose & sheets):
         raise InputError(
-            "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
-            "first, or leave out --proof (the release itself is re-checked all the same)"
+            "proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
+            "first, or make no proof (the release itself is re-checked all the same)"
         )
     if workbook_of(path)[1] is not None:
         raise InputError(
