@@ -52,12 +52,14 @@ def rounded(
     stop: Callable[[], bool] = lambda: False,
     threads: int = 1,
     told: Callable[[int], None] = nobody,
+    steps: int = STEPS,
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns) near a fractional release.
 
     Dear itself, it is a better start than a greedy one: most of its classes are where the best
     releases have theirs.  ``price`` (float64, distinct): the best prices; needs at least k copies.
     ``threads``: that may take steps together; no influence.  ``told``: as an ascent's.
+    ``steps``: towards the fractional release.
     """
     c = candidates
     patterns = len(c.cost) - 1  # the root takes leftovers only
@@ -65,7 +67,7 @@ def rounded(
         return greedy(c, k, 1)
     lists = Emission(c.cost, c.offset[: patterns + 1], c.rows)
     ascent = Ascent(lists, patterns, counts, k, threads=threads, told=told)
-    share, _ = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell, stop)
+    share, _ = ascent.shares(price, WIDTH * cell, steps, RATE * cell, stop)
     carried = np.add.reduceat(share, c.offset[:patterns]) / k
     pattern = np.full(len(c.row_of), -1, np.int64)
     fill_by_share(np.argsort(-carried, kind="stable"), carried, share, k, pattern, c)

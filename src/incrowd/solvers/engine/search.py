@@ -48,9 +48,11 @@ COLD, ABOVE = 0.06, 0.9
 LARGE, LARGE_HEAT = 50_000, (0.12, 0.05)
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
-SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
-# that trading, from little heat
-LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
+# where trading among ranges follows and does more: share of the moves of annealing, on small tables
+# and others; on these, share of its first heat and steps towards a fractional release to begin near
+SOONER, MILD, FEW_STEPS = (0.6, 0.4), 0.25, 40
+# that trading, from little heat; four times the moves find no more
+LUKEWARM = Trading(moves=700, heat=(0.08, 0.015), regroups=0.08, bisects=0.2)
 # the same on small tables with hierarchies: from more heat, then from little
 WARMER = replace(LUKEWARM, moves=600, least=1, heat=(0.6, 0.03))
 COOLER = replace(LUKEWARM, moves=400, least=1, heat=(0.1, 0.003))
@@ -175,7 +177,7 @@ class Search:
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
         if self.instance.ranged and not self.blocks_suit and not self.means.annealing:
-            annealing = replace(annealing, moves=SOONER * annealing.moves)
+            annealing = replace(annealing, moves=SOONER[self.trades_on()] * annealing.moves)
         if self.priced:
             annealing = self.cooler(annealing)
         left = self.stop.left()
@@ -202,6 +204,8 @@ class Search:
         """Return a schedule that does not melt what a start near good prices knows."""
         hot, cold = annealing.heat
         heat = (WARM if self.shares.wide else 0.5) * hot, cold
+        if self.trades_on() and not self.means.annealing:
+            return replace(annealing, heat=(MILD * heat[0], cold))
         if not self.instance.plain or self.means.annealing:
             return replace(annealing, heat=heat)
         large = self.instance.rows >= LARGE
@@ -258,7 +262,7 @@ class Search:
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
         elif self.wide:
             return
-        elif self.instance.ranged and self.guided():
+        elif self.trades_on():
             self.trade_on(LUKEWARM)
         elif self.priced and not self.instance.plain and self.instance.rows <= SMALL:
             self.trade_on(WARMER, COOLER)
@@ -274,6 +278,13 @@ class Search:
     def blocks_suit(self) -> bool:
         """Whether classes are small enough for blocks of near ones to be put together anew."""
         return Repartition().suits(self.k)
+
+    def trades_on(self) -> bool:
+        """Whether near classes of a release by patterns trade rows: what blocks are too large for.
+
+        They find what annealing leaves, so that it begins mildly, near a rough fractional release.
+        """
+        return self.instance.ranged and not (self.wide or self.blocks_suit) and self.guided()
 
     def rebuilds(self) -> bool:
         """Whether blocks of near classes are put together anew."""
@@ -336,11 +347,11 @@ class Search:
     def rounded(self, candidates: Candidates) -> NDArray[np.int64]:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
-        gauge = Gauge()
-        told = gauge.steps(0.0, 1.0, STEPS)
+        gauge, steps = Gauge(), FEW_STEPS if self.trades_on() else STEPS
+        told = gauge.steps(0.0, 1.0, steps)
         self.tell("fractional release", gauge=gauge)
-        threads = self.stop.threads
-        return rounded(candidates, counts, self.price, self.k, cell, self.done, threads, told)
+        problem = candidates, counts, self.price, self.k, cell, self.done
+        return rounded(*problem, self.stop.threads, told, steps)
 
     def improve(
         self,
