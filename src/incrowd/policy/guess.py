@@ -308,6 +308,17 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", spaced.lower())
 
 
+def words_and_pairs(name: str) -> list[str]:
+    """Return the words of a name, and each two in a row as one: ``post_code``."""
+    words = words_of(name)
+    return words + [a + b for a, b in pairwise(words)]
+
+
+def names_codes(name: str) -> bool:
+    """Whether a column's name says that its numbers are codes, such as zip codes."""
+    return not {*CODES, *CODINGS}.isdisjoint(words_and_pairs(name))
+
+
 def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     """Return the rule that suits a quasi-identifier and the reason, or None."""
     if not values:
@@ -334,8 +345,7 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
 
 def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str | None, str] | None:
     """Return the rule that suits codes, and the reason; None where the values are none."""
-    words, length = words_of(name), [len(value) for value in values]
-    words += [a + b for a, b in pairwise(words)]  # post_code
+    words, length = words_and_pairs(name), [len(value) for value in values]
     shortest, longest = min(length), max(length)
     if any(word in CODES for word in words) and lost_zeros(values):
         if "." in values[0]:
