@@ -17,7 +17,7 @@ from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.ranges import options_in, without_template
 from incrowd.policy import Policy
-from incrowd.policy.guess import names_codes
+from incrowd.policy.suits import names_codes
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
