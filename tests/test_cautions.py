@@ -286,7 +286,11 @@ def test_a_row_of_units_is_warned_of():
     (warning,) = ic.anonymize(pl.DataFrame({"sex": [*"mf" * 11], "age": ages}), k=2).warnings
     assert warning.startswith("in 1 column the first row alone is no number (the first is column 2")
     assert "years" not in warning
-    for other in (ages[::-1], ["<1", "<1", *ages[2:]], [*ages[:4], "x", *ages[5:]], ages[1:]):
+    commas = ["years", *("1,5", "2,5") * 10]
+    (warning,) = ic.anonymize(pl.DataFrame({"age": commas}), k=2).warnings
+    assert warning.startswith("in 1 column the first row alone is no number")
+    words = (["<1", "<1", *ages[2:]], [*ages[:4], "x", *ages[5:]])
+    for other in (ages[::-1], ["1,5", *commas[1:]], *words, ages[1:]):
         table = pl.DataFrame({"age": other, "sex": [*"mfx" * 8][: len(other)]})
         assert ic.anonymize(table, k=2).warnings == ()
 
@@ -307,6 +311,9 @@ def test_rows_that_sum_up_others_are_warned_of(tmp_path):
     (warning,) = ic.anonymize(table.with_columns(ward=pl.lit("A")), k=2).warnings
     assert warning.startswith("the last row, 21, has the sum of all others in 1 column:")
     assert "50" not in warning
+    for cells in (["1,5", "2"] * 10 + ["35"], ["1.500,5", "2"] * 10 + ["15.025"]):
+        (warning,) = ic.anonymize(pl.DataFrame({"n": cells}), k=2).warnings
+        assert warning.startswith("the last row, 21, has the sum of all others in 1 column:")
     for last in ("49", "5", "0", "nan", "inf", "", "x"):  # and columns of 0 and 1 are no sums
         other = pl.DataFrame({"n": [*"1234" * 5, last], "one": [*"0" * 19, "1", "1"]})
         assert ic.anonymize(other, k=2).warnings == ()

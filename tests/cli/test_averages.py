@@ -228,3 +228,10 @@ def test_units_of_costs_are_those_that_verify_takes(folder):
     files = ("out.csv", "--original", "t.csv", "--proof", "p.proof")
     assert incrowd("anonymize", "t.csv", "-o", "out.csv", *files[-2:], *ONE, *more).exit_code == 0
     assert incrowd("verify", *files).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["bound", "frontier", "attack", "republish"])
+def test_who_refuses_averages_does_not_offer_them(command):
+    """Tests that the help names no rule that the command refuses."""
+    told = incrowd(command, "--help").stdout
+    assert "range" in told and "mean" not in told

@@ -3,6 +3,7 @@
 import shlex
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -294,8 +295,13 @@ def require_clean(found: Browsed, source: str | None, screen: str) -> None:
             assert not told, f"{screen}, {theme}: {told}"
 
 
-def test_wide_tables_and_long_names_stay_within_the_page(browser: Any, tmp_path: Path):
-    """Tests 40 columns, one with a name of 150 letters and marks of HTML: their boxes scroll."""
+def test_wide_tables_and_long_names_stay_within_the_page(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Tests 40 columns, one with a name of 150 letters and marks of HTML: their boxes scroll.
+
+    The table of attacks, which are made up here, ends where its box does.
+    """
     names = ["<b>x</b>", "y" * 150, *(f"q{i}" for i in range(38))]
     path = tmp_path / "wide.csv"
     pl.DataFrame({name: [*"abab"] * 3 for name in names}).write_csv(path)
@@ -308,6 +314,23 @@ def test_wide_tables_and_long_names_stay_within_the_page(browser: Any, tmp_path:
         assert fits(found)
         inside = "document.querySelector('main').scrollWidth <= innerWidth"
         assert found.page.evaluate(inside)
+        told = {
+            "name": "prosecutor",
+            "column": "diagnosis",
+            "sentence": "Somebody who knows a row. " * 9,
+        }
+        told |= dict.fromkeys(("rate", "control_rate", "risk"), 0.123)
+        record = {"attacks": [told], "notes": []}
+        monkeypatch.setattr(
+            "incrowd.desk.session.attack", lambda release: SimpleNamespace(record=lambda: record)
+        )
+        found.page.set_viewport_size({"width": 1240, "height": 800})  # three boxes side by side
+        found.go("use")
+        found.page.click("#attack")
+        found.page.locator("#attacks td").first.wait_for()
+        sizes = "(at => [at.scrollWidth, at.clientWidth])(document.querySelector('#attacks'))"
+        needed, there = found.page.evaluate(sizes)
+        assert needed <= there
 
 
 def test_all_screens_fit_a_phone(browser: Any, people: Path):

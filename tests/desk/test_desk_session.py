@@ -63,10 +63,31 @@ def test_guesses_with_reasons(page: Page):
         "name": "id", "age": "qi", "town": "qi", "sex": "qi", "diagnosis": "sensitive",
     }  # fmt: skip
     assert all(each["why"] for each in columns.values())
-    assert sum(columns["age"]["bars"]) == 60 and columns["age"]["numbers"]
+    assert sum(columns["age"]["bars"]) == 60 and page.get("levels?column=age")["numbers"]
     assert sorted(columns["sex"]["bars"]) == sorted(
         pl.read_csv(page.session.table.path)["sex"].value_counts()["count"].to_list()
     )
+
+
+def test_decimal_commas_and_marks_are_read(tmp_path: Path):
+    """Tests that the table tells them; that ranges, borders and a proposed rule follow them."""
+    wages = [f"{900 + 37 * row},5" for row in range(39)] + ["NA"]
+    pl.DataFrame({"wage": wages, "sex": [*"mf" * 20]}).write_csv(tmp_path / "w.csv", separator=";")
+    page = Page(Session(str(tmp_path / "w.csv")))
+    asked = page.get("state")["ask"]
+    assert asked["further"]["decimal"] == "," and asked["roles"]["wage"] == "sensitive"
+    asked = page.post("ask", roles={"wage": "qi"})["ask"]
+    assert asked["rules"] == {"wage": "interval:100,200,400"}  # nobody need know how it is written
+    page.post("ask", rules={"wage": ""})
+    assert page.get("levels?column=wage")["kind"] == "numbers"
+    page.post("borders", column="wage", borders="1000.5, 2000")
+    assert levels_of(page, "wage")[1] == ["2000 and more", "NA", "[1000,5;2000,0)", "under 1000,5"]
+    page.post("undo")
+    assert page.post("ask", further={"k": 3})["ask"]["rules"] == {}  # what was taken away stays so
+    assert page.post("ask", further={"decimal": None})["ask"]["rules"] == {}
+    assert page.post("ask", further={"decimal": ","})["ask"]["rules"] == asked["rules"]
+    pl.DataFrame({"wage": wages, "size": "1.5"}).write_csv(tmp_path / "w.csv", separator=";")
+    assert "decimal" not in Session(str(tmp_path / "w.csv")).ask.further
 
 
 def test_undo_and_redo_everything(page: Page):

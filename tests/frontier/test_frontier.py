@@ -223,6 +223,7 @@ def test_some_k_are_possible(asked, possible):
             ic.frontier(frame, k, **asked)
         assert found.impossible[k] == str(caught.value)
     assert f"{len(rest)} impossible" in repr(found)
+    assert repr(ic.frontier(frame, possible[0], **asked)).startswith("<Frontier: 1 value of k from")
     (warning,) = found.warnings
     assert found.impossible[rest[0]] in warning
 

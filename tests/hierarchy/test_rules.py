@@ -149,11 +149,11 @@ def test_first_characters() -> None:
 def test_rounding() -> None:
     """Tests multiples of two steps, halves away from zero, decimals, and numbers beyond doubles."""
     assert paths(parse("round:5,10"), ["32.5", "32", "-2.5", "0", "47", None]) == [
-        ("-2.5", "-5±2.5", "-10±5", "*"),
-        ("0", "0±2.5", "0±5", "*"),
-        ("32", "30±2.5", "30±5", "*"),
-        ("32.5", "35±2.5", "40±5", "*"),
-        ("47", "45±2.5", "50±5", "*"),
+        ("-2.5", "-5±2.5", "-10±7.5", "*"),
+        ("0", "0±2.5", "0±7.5", "*"),
+        ("32", "30±2.5", "30±7.5", "*"),
+        ("32.5", "35±2.5", "40±7.5", "*"),
+        ("47", "45±2.5", "50±7.5", "*"),
         (None, None, None, "*"),
     ]
     big = str(2**63 + 1)
@@ -390,3 +390,14 @@ def test_the_message_names_formats_that_read_the_dates(values, rule, named):
     with pytest.raises(HierarchyError) as found:
         parse(rule).build("q", values)
     assert named in str(found.value)
+
+
+@pytest.mark.parametrize("rule", ["round:5", "round:2,4,12", "round:3,9", "round:.5,1,3,6,60"])
+def test_rounded_labels_are_true(rule):
+    """Tests that each number lies within what each of its labels says, whatever the steps."""
+    rows = paths(parse(rule), [str(Decimal(n) / 4) for n in range(-500, 501)])
+    for number, *labels, _ in rows:
+        for label in labels:
+            middle, half = map(Decimal, label.split("±"))
+            assert middle - half <= Decimal(number) <= middle + half, label
+    assert ("4.25", "3±1.5", "0±4.5", "*") in rows or rule != "round:3,9"  # odd: no wider

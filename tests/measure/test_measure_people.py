@@ -40,6 +40,7 @@ def test_people_and_households_are_counted(rows: list[Row]) -> None:
     assert found.histogram == {n: sizes.count(n) for n in sizes}
     risk = {p: max(Fraction(1, len(people[x])) for q, _, x, _ in rows if q == p) for p, *_ in rows}
     assert found.risk.prosecutor_highest == max(risk.values())
+    assert found.risk.rows_at_highest == sum(len(people[x]) == sizes[0] for _, _, x, _ in rows)
     assert found.risk.prosecutor_average == pytest.approx(float(sum(risk.values()) / len(risk)))
     of_home = {
         h: max(Fraction(1, len(people[x])) for _, g, x, _ in rows if g == h) for _, h, *_ in rows

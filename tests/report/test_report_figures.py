@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.spec import parse
+from incrowd.report import sections
 from incrowd.report.association import associations, cramers_v
 from incrowd.report.counts import buckets, share_at, share_up_to
 from incrowd.report.distribution import alone, as_numbers, compared
@@ -27,7 +29,7 @@ from incrowd.report.metadata import slug, type_of
 from incrowd.report.plots import plot_shares
 from incrowd.report.subgroups import subgroups
 from incrowd.report.svg import svg_text
-from incrowd.report.view import view_of
+from incrowd.report.view import Inside, view_of
 from incrowd.tables.base import Column
 
 cells = st.one_of(
@@ -88,6 +90,29 @@ def test_codes_are_no_numbers():
     assert as_numbers(["1", "inf"]) is None
     assert as_numbers(["1", None, "-2.5"]) is not None
     assert as_numbers([None]) is None
+
+
+@pytest.mark.parametrize("internal", [False, True])
+def test_codes_are_not_binned_as_numbers(internal, monkeypatch):
+    """Tests both pages: a zip has nothing in common with the next one."""
+    rules = {"home": "prefix:1", "shop": "keep:2", "zip": "interval:100", "age": None}
+    cells = [str(91300 + 7 * (row // 2)) for row in range(40)]
+    frame = pl.DataFrame(dict.fromkeys((*rules, "PostCode"), cells))
+    hierarchies = {name: rule for name, rule in rules.items() if rule}
+    release = ic.anonymize(frame, k=2, hierarchies=hierarchies)
+    view = view_of(release, "r", Inside(release=release) if internal else None)
+    shown = {}
+    pictures = SimpleNamespace(show=lambda title, bars, *words: shown.update({str(title): bars}))
+    monkeypatch.setattr(sections.plots, "plot_column", lambda bars: bars)
+    monkeypatch.setattr(sections, "grid", lambda *items: None)
+    monkeypatch.setattr(sections, "joined", lambda *items: None)
+    sections.columns(view, pictures)
+    binned = {name for name, bars in shown.items() if bars[0].label == "91300–91319"}
+    assert binned == {
+        "<bdi>zip</bdi>",
+        "<bdi>age</bdi>",
+    }  # of zip the publisher takes the numbers for such
+    assert all(bars[10].label == "10 other values" for n, bars in shown.items() if n not in binned)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=3, max_size=60))

@@ -11,7 +11,15 @@ import pytest
 import incrowd as ic
 from incrowd.report.distribution import compared
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.use import Histogram, Line, lines_of, numbers_of, variance_bounds
+from incrowd.report.use import (
+    Histogram,
+    Line,
+    ends_told,
+    lines_of,
+    numbers_of,
+    unchanged,
+    variance_bounds,
+)
 
 
 def people(rows=60):
@@ -43,8 +51,14 @@ def test_variance_bounds(seed):
     assert least == pytest.approx(np.clip(centre, low, high).var(), abs=1e-2)
 
 
-@pytest.mark.parametrize("rule", ["range", "range:round=5", "range:most=8"])
-def test_ranges_hold_the_original(rule):
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("range", "range:round=5", "range:most=8", "interval:5,10,20", "interval:2.5,7.5"),
+        *("bands:20,30,45,60+", "round:5,10", "codes:<25,60+"),
+    ],
+)
+def test_intervals_hold_the_original(rule):
     """Tests that each original number lies between its ends, and each figure between its bounds."""
     columns = numbers_of(released(age=rule, pay="range"))
     assert set(columns) == {"age", "pay"}
@@ -119,7 +133,37 @@ def test_the_internal_report_alone_has_it(rule):
     assert 'id="use"' in page and "Means and variances" in page and "pay" in page
     assert "all at the low ends" in page
     assert 'id="use"' not in external_report(release)
-    assert 'id="use"' not in internal_report(released(age="interval:10", pay="interval:1000"))
+    assert 'id="use"' not in internal_report(released(age="none", pay="prefix:1"))
+
+
+def test_labels_tell_their_ends():
+    """Tests each form that rules write, with a decimal comma too; others are no intervals."""
+    texts = ["30-39", "-5--1", "35±2.5", "80+", "<18", "[1.5,2.0)", "7", "3*", None]
+    low, high = ends_told(texts, ".")
+    nan = np.nan
+    np.testing.assert_equal(low, [30, -5, 32.5, 80, nan, 1.5, 7, nan, nan])
+    np.testing.assert_equal(high, [39, -1, 37.5, nan, 18, 2, 7, nan, nan])
+    low, high = ends_told(["[1,5;2,0)", "35±2,5", "7,5"], ",")
+    assert (*low, *high) == (1.5, 32.5, 7.5, 2, 37.5, 7.5)
+
+
+def test_regressions_on_columns_published_as_they_are():
+    """Tests a line of a kept number on a range; codes, texts and pairs of kept ones have none."""
+    data = people().with_columns(
+        hours=pl.int_range(63), zip=pl.int_range(63) + 91000, word=pl.lit("x"), bonus=pl.lit(2.5)
+    )
+    keep = ["hours", "zip", "word", "bonus"]
+    release = ic.anonymize(data, 3, keep=keep, hierarchies={"age": "interval:10"}, na=["NA"])
+    found = lines_of(numbers_of(release), unchanged(release))
+    assert [(x, y) for x, y, _ in found] == [("age", "hours"), ("age", "bonus")]
+    hours = np.arange(3, 63)
+    age = data["age"][3:].cast(float).to_numpy()
+    (_, _, fits), (_, _, none) = found
+    assert fits[0].slope == pytest.approx(np.polyfit(age, hours, 1)[0])
+    assert fits[1].slope == pytest.approx(
+        np.polyfit(numbers_of(release)["age"].middle, hours, 1)[0]
+    )
+    assert none == [None] * 4
 
 
 @pytest.mark.parametrize("rule", ["range", "mean"])

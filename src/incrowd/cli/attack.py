@@ -9,6 +9,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, print_tables, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.policy.table import LEVELS
 
 
 @click.command("attack")
@@ -37,6 +38,7 @@ from incrowd.policy import Policy
 )
 @options.policy_options(
     *(*options.ROLES, *options.MODELS, *options.COSTS, "veil", "method", "time_limit", "seed"),
+    hierarchies=LEVELS.help,
     method="Of releases made anew.",
     time_limit="Wall seconds for each of them.",
 )

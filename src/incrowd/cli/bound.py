@@ -11,6 +11,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
 from incrowd.policy import Policy
 from incrowd.policy.kinds import require_unasked
+from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
 from incrowd.text.units import at_most, in_units, shown, shown_share
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 @click.command("bound")
 @click.argument("table", metavar="IN")
-@options.policy_options(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit", "threads")
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit", "threads"),
+    hierarchies=LEVELS.help,
+)
 @options.policy_option
 @options.reading_options
 @options.json_option

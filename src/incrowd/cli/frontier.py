@@ -10,6 +10,7 @@ from incrowd.cli.places import is_picture, require_apart, require_one_output
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.atomic import require_place, whole
@@ -29,7 +30,10 @@ MOST = 10_000  # values of k in one sweep
     metavar="A:B[:STEP],…",
     help="The values of k, e.g. 2:50 or 2,3,5,10:50:5.",
 )
-@options.policy_options(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH)
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH),
+    hierarchies=LEVELS.help,
+)
 @options.policy_option
 @options.reading_options
 @click.option("-o", "--output", metavar="FILE", help="Write the points as CSV; - for a pipe.")

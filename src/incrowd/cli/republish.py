@@ -9,6 +9,7 @@ from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.tables.atomic import is_stream, require_place
 from incrowd.text.units import counted, shown, shown_gap
@@ -53,7 +54,7 @@ SERVED = ("qi", "sensitive", "id", "person", *options.COSTS, "time_limit", "seed
     metavar="HASH",
     help="Refuse a history of another hash than the one that the release before told.",
 )
-@options.policy_options(*SERVED)
+@options.policy_options(*SERVED, hierarchies=LEVELS.help)
 @options.policy_option
 @options.reading_options
 @options.json_option

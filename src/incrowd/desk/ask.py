@@ -12,11 +12,11 @@ from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, source_of
 from incrowd.policy import Policy
 from incrowd.policy.file import Reader
-from incrowd.policy.guess import Guess, free_star
+from incrowd.policy.guess import Guess, free_star, rule_for
 from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.spell import said
 from incrowd.policy.table import OPTIONS
-from incrowd.tables.base import Source
+from incrowd.tables.base import Column, Source
 from incrowd.text.missing import marks_for, marks_of
 from incrowd.text.numerals import POINT
 
@@ -50,12 +50,13 @@ class Ask:
     further: Mapping[str, Any] = field(default_factory=lambda: dict(FIRST))
 
     @classmethod
-    def first(cls, source: Source, guesses: Sequence[Guess]) -> "Ask":
+    def first(cls, source: Source, guesses: Sequence[Guess], decimal: str) -> "Ask":
         """Return what the guesses propose."""
         star = free_star(source, guesses)
         further = FIRST | ({} if star == "*" else {"star": star})
         marks = {guess.column: list(guess.na) for guess in guesses if guess.na}
         further |= {"na": marks} if marks else {}
+        further |= {"decimal": decimal} if decimal != POINT else {}
         return cls(
             roles={guess.column: guess.role for guess in guesses},
             rules={guess.column: guess.hierarchy for guess in guesses if guess.hierarchy},
@@ -182,9 +183,29 @@ class Ask:
 
     def source(self, column: str) -> Any:
         """Return where a column's hierarchy comes from, marks of missing values kept from it."""
-        found = self.hierarchy(column) or "none"
+        return source_of(self.hierarchy(column) or "none", *self.reading(column))
+
+    def reading(self, column: str) -> tuple[tuple[str, ...], str]:
+        """Return what stands for missing values of a column, and before decimals."""
         marks = marks_for(marks_of(self.further.get("na")), column)
-        return source_of(found, marks, self.further.get("decimal", POINT))
+        return marks, self.further.get("decimal", POINT)
+
+    def proposed(self, before: "Ask", columns: Callable[[str], Column]) -> "Ask":
+        """Return what is asked, with rules for columns that others may know since, or are numbers.
+
+        ``before``: what was asked; ``columns``: each column by its name.
+        """
+        comma = self.further.get("decimal") != before.further.get("decimal")
+        rules = {}
+        for name in self.columns_of("qi"):
+            new = before.roles[name] != "qi"
+            if (new or comma) and self.hierarchy(name) is None:
+                rule = rule_for(name, columns(name), *self.reading(name))
+                if rule is not None and (
+                    new or not rule_for(name, columns(name), *before.reading(name))
+                ):
+                    rules[name] = rule
+        return replace(self, rules={**self.rules, **rules})
 
     def policy(self, place: Callable[[str], str] | None = None) -> Policy:
         """Return the policy.

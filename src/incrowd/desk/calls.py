@@ -73,7 +73,7 @@ def show_levels(session: Session, given: Given) -> dict[str, Any]:
     name = text(given, "column")
     column = session.table.column(name)
     k = session.ask.further.get("k", 2)
-    return levels.preview(name, column, session.ask.source(name), k)
+    return levels.preview(name, column, session.ask.source(name), k, *session.ask.reading(name))
 
 
 def rows(session: Session, given: Given) -> dict[str, Any]:
@@ -168,7 +168,8 @@ def borders(session: Session, given: Given) -> dict[str, Any]:
     """Make intervals by their borders: ``18, 30, 65``, a level after each semicolon."""
     name = text(given, "column")
     cuts = [part.split(",") for part in text(given, "borders").split(";")]
-    session.regroup(name, levels.bordered(name, session.table.column(name), cuts))
+    reading = session.ask.reading(name)
+    session.regroup(name, levels.bordered(name, session.table.column(name), cuts, *reading))
     return told(session)
 
 

@@ -13,16 +13,16 @@ from incrowd.tables.base import Column, Source
 BARS = 24
 
 
-def columns_of(source: Source, guesses: Sequence[Guess]) -> list[dict[str, Any]]:
+def columns_of(source: Source, guesses: Sequence[Guess], decimal: str) -> list[dict[str, Any]]:
     """Return what is shown of each column; no cell of it."""
-    return [described(source, guess) for guess in guesses]
+    return [described(source, guess, decimal) for guess in guesses]
 
 
-def described(source: Source, guess: Guess) -> dict[str, Any]:
+def described(source: Source, guess: Guess, decimal: str) -> dict[str, Any]:
     """Return what is shown of one column."""
     found = {
         "name": guess.column, "guess": guess.role, "why": guess.why,
-        "rule": guess.hierarchy, "distinct": 0, "missing": 0, "bars": [], "numbers": False,
+        "rule": guess.hierarchy, "distinct": 0, "missing": 0, "bars": [],
     }  # fmt: skip
     try:
         column = source.encode(guess.column)
@@ -33,22 +33,23 @@ def described(source: Source, guess: Guess) -> dict[str, Any]:
     return found | {
         "distinct": len(column.values) - (column.values[:1] == (None,)),
         "missing": gone,
-    } | histogram(column, counts)  # fmt: skip
+        "bars": histogram(column, counts, decimal),
+    }  # fmt: skip
 
 
-def histogram(column: Column, counts: Any) -> dict[str, Any]:
+def histogram(column: Column, counts: Any, decimal: str) -> list[int]:
     """Return the rows in each bar: of numbers in bins of one width, else the most frequent."""
     values = [value for value in column.values if value is not None]
     present = counts[len(column.values) - len(values) :]
-    numbers = as_numbers(values) if values else None
+    numbers = as_numbers(values, decimal) if values else None
     if numbers is not None:
         places = np.array([number for number in numbers if number is not None], float)
         if len(places) == len(values) > BARS and np.isfinite(places).all():
             bars, _ = np.histogram(places, BARS, weights=present)
-            return {"bars": [int(bar) for bar in bars], "numbers": True}
+            return [int(bar) for bar in bars]
         if len(places) == len(values):
-            return {"bars": present[np.argsort(places)].tolist(), "numbers": True}
+            return present[np.argsort(places)].tolist()
     if len(values) <= BARS:
-        return {"bars": present.tolist(), "numbers": False}
+        return present.tolist()
     top = np.sort(np.partition(present, -BARS)[-BARS:])[::-1]
-    return {"bars": top.tolist(), "numbers": False}
+    return top.tolist()

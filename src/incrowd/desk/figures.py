@@ -9,6 +9,7 @@ from incrowd.release import Release
 from incrowd.report.association import associations
 from incrowd.report.counts import EDGES
 from incrowd.report.distribution import compared
+from incrowd.report.view import codes_of
 from incrowd.tables.base import Column, Source, Table, narrowed
 from incrowd.tables.whose import OwnedTable
 from incrowd.text.missing import marks_for
@@ -136,10 +137,11 @@ def use(release: Release) -> dict[str, Any]:
     after = {name: narrowed(release.table.encode(name).compact()) for name in names}
     trees = {tree.column: tree for tree in release.trees}
     star, na = release.policy.star, release.policy.na
+    codes = codes_of(release.policy, release.roles.qi)
     bars = {
         name: [[bar.label, bar.before, bar.after, bar.kind] for bar in
                compared(before[name], after[name], star, trees.get(name), marks_for(na, name),
-                        release.policy.decimal)]
+                        release.policy.decimal, name in codes)]
         for name in release.roles.qi
     }  # fmt: skip
     pairs = [[p.one, p.other, p.before, p.after] for p in associations(before, after, star)]

@@ -13,13 +13,15 @@ import numpy as np
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.interval import interval_label
 from incrowd.hierarchy.ladder import Ladder
-from incrowd.hierarchy.missing import bare_of
+from incrowd.hierarchy.missing import bare_of, declared
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.hierarchy.ranges import Ranges, kind_of
+from incrowd.hierarchy.ranges import NUMBERS, Ranges, kind_of
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR
 from incrowd.tables.base import Column
+from incrowd.text.numerals import POINT, finite, with_mark
 
 MOST_SHOWN = 400  # nodes of a level
 MOST_EDITED = 2_000  # values of a column whose groups are made by hand
@@ -37,17 +39,21 @@ def fits(name: str, column: Column, hierarchy: Any) -> None:
     build_trees({name: column.values}, {name: hierarchy})
 
 
-def preview(name: str, column: Column, hierarchy: Any, k: int) -> dict[str, Any]:
+def preview(
+    name: str, column: Column, hierarchy: Any, k: int, marks: Sequence[str], decimal: str
+) -> dict[str, Any]:
     """Return the nodes of each level with the rows of each and the node above.
 
     Of ranges: the values in their order, and what classes of neighbours, k rows each, would show.
+    ``marks``: texts for missing values; ``decimal``: what stands before the decimals of numbers.
 
     Raises
     ------
     HierarchyError: the hierarchy does not fit the column.
     """
     few = len(column.values) <= MOST_EDITED
-    found = {"column": name, "kind": kind_of(column.values[:MOST_EDITED])}
+    kind = kind_of(declared(column.values[:MOST_EDITED], marks), decimal)
+    found = {"column": name, "kind": kind, "numbers": kind == NUMBERS}
     rule = bare_of(hierarchy)
     if isinstance(rule, Ranges):
         (family,), _ = build_trees({name: column.values}, {name: hierarchy})
@@ -173,10 +179,17 @@ def ungrouped(rows: Rows, level: int, group: str) -> Rows:
     return found
 
 
-def bordered(name: str, column: Column, borders: Sequence[Sequence[Any]]) -> Rows:
+def bordered(
+    name: str,
+    column: Column,
+    borders: Sequence[Sequence[Any]],
+    marks: Sequence[str] = (),
+    decimal: str = POINT,
+) -> Rows:
     """Return intervals by their borders, a list for each level; a later level's are among them.
 
-    ``[[18, 30, 65]]`` makes ``under 18``, ``18-29``, ``30-64``, ``65 and more``.
+    ``[[18, 30, 65]]`` makes ``under 18``, ``18-29``, ``30-64``, ``65 and more``.  ``marks`` of
+    missing values stay; ``decimal`` stands before the decimals of numbers, in the labels too.
 
     Raises
     ------
@@ -187,15 +200,17 @@ def bordered(name: str, column: Column, borders: Sequence[Sequence[Any]]) -> Row
         if set(coarse) - set(fine):
             raise InputError("the borders of a level are among those of the level below")
     values = [value for value in column.values if value is not None]
-    try:
-        numbers = [Decimal(value) for value in values]
-    except InvalidOperation:
-        raise InputError(f"column {name!r} holds more than numbers: group its values") from None
-    whole = all(number == int(number) for number in (*numbers, *(c for cut in cuts for c in cut)))
-    return [
-        [value, *(_interval(number, cut, whole) for cut in cuts), STAR]
-        for value, number in zip(values, numbers, strict=True)
-    ]
+    numbers = {value: finite(value, decimal) for value in values if value not in marks}
+    found = [number for number in numbers.values() if number is not None]
+    if len(found) < len(numbers):
+        raise InputError(f"column {name!r} holds more than numbers: group its values")
+    whole = all(number == int(number) for number in (*found, *(c for cut in cuts for c in cut)))
+
+    def label(value: str, cut: Sequence[Decimal]) -> str:
+        number = numbers.get(value)
+        return value if number is None else _interval(number, cut, whole, decimal)
+
+    return [[value, *(label(value, cut) for cut in cuts), STAR] for value in values]
 
 
 def _numbers(given: Sequence[Any]) -> list[Decimal]:
@@ -208,18 +223,15 @@ def _numbers(given: Sequence[Any]) -> list[Decimal]:
     return found
 
 
-def _interval(number: Decimal, cut: Sequence[Decimal], whole: bool) -> str:
+def _interval(number: Decimal, cut: Sequence[Decimal], whole: bool, decimal: str) -> str:
     """Return the label of the interval that holds a number."""
     above = [border for border in cut if border > number]
     below = [border for border in cut if border <= number]
     if not below:
-        return f"under {above[0]:f}"
+        return f"under {with_mark(f'{above[0]:f}', decimal)}"
     if not above:
-        return f"{below[-1]:f} and more"
-    if not whole:
-        return f"[{below[-1]:f},{above[0]:f})"
-    last = above[0] - 1
-    return f"{below[-1]:f}" if last == below[-1] else f"{below[-1]:f}-{last:f}"
+        return f"{with_mark(f'{below[-1]:f}', decimal)} and more"
+    return interval_label(below[-1], above[0], whole, decimal)
 
 
 def fitting(name: str, column: Column, rows: Rows) -> Rows:

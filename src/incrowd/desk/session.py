@@ -20,7 +20,7 @@ from incrowd.desk.work import RUNNING, Making, Sweeping, Work, facts_of
 from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
 from incrowd.policy.file import read_keys
-from incrowd.policy.guess import Guess, guess
+from incrowd.policy.guess import Guess, decimal_of, guess
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Source
@@ -47,12 +47,13 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A table with what was guessed of it."""
+    """A table with what was guessed of it; ``decimal`` stands before decimals."""
 
     path: str
     source: Source
     guesses: Sequence[Guess]
     columns: Sequence[Mapping[str, Any]]
+    decimal: str
     held: dict[str, Column] = field(default_factory=dict)
 
     @classmethod
@@ -69,8 +70,9 @@ class Opened:
         except InputError as error:
             helps = [help for option, help in INSTEAD.items() if option in str(error)]
             raise InputError("; ".join([str(error), *helps])) from None
-        guesses = guess(source)
-        return cls(path, source, guesses, columns_of(source, guesses))
+        decimal = decimal_of(source)
+        guesses = guess(source, decimal=decimal)
+        return cls(path, source, guesses, columns_of(source, guesses, decimal), decimal)
 
     def column(self, name: str) -> Column:
         """Return a column."""
@@ -139,7 +141,7 @@ class Session:
             opened = Opened.at(str(Path(path).expanduser().resolve()))
             if policy is not None:
                 ask = Ask.of_policy(shuffling(policy), opened.source.columns)
-            first = ask or Ask.first(opened.source, opened.guesses)
+            first = ask or Ask.first(opened.source, opened.guesses, opened.decimal)
             self.opened = opened
             self.forget()
             self.moments = [Moment(first)]
@@ -195,6 +197,8 @@ class Session:
         """Ask for something else; see ``Ask.changed``."""
         with self.lock:
             ask = self.ask.changed(changes, self.table.source.columns)
+            if "rules" not in changes:
+                ask = ask.proposed(self.ask, self.table.column)
             for name in changes.get("rules", {}):  # a rule must fit before it counts
                 fits(name, self.table.column(name), ask.source(name))
             self.become(replace(self.now, ask=ask))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from incrowd.report.plots import plot_frontier
-from incrowd.text.units import Priced, at_most, shown_gap
+from incrowd.text.units import Priced, at_most, counted, shown_gap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,10 +123,8 @@ class Frontier:
         proven = sum(point.status == "optimal" for point in self.points)
         widest = max(point.gap for point in self.points)
         none = f", {len(self.impossible)} impossible" if self.impossible else ""
-        return (
-            f"<Frontier: {len(self.points)} values of k from {self.ks[0]} to {self.ks[-1]}, "
-            f"{proven} proven optimal, widest gap {shown_gap(widest)}{none}>"
-        )
+        ks = f"{counted(len(self.points), 'value')} of k from {self.ks[0]} to {self.ks[-1]}"
+        return f"<Frontier: {ks}, {proven} proven optimal, widest gap {shown_gap(widest)}{none}>"
 
 
 def in_runs(ks: Sequence[int]) -> str:

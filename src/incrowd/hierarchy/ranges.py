@@ -248,11 +248,11 @@ class Ranges:
         return kind, [place for place in found[kind] if place is not None]
 
 
-def kind_of(values: Sequence[str | None]) -> str | None:
+def kind_of(values: Sequence[str | None], decimal: str = POINT) -> str | None:
     """Return ``"numbers"`` or ``"dates"`` where all values that are not missing are such."""
     known, _ = distinct(values)
     known, _ = apart(known)
-    kinds = {NUMBERS: number_of, DATES: day_of}
+    kinds = {NUMBERS: lambda value: number_of(value, decimal), DATES: day_of}
     found = (kind for kind, read in kinds.items() if None not in map(read, known))
     return next(found, None) if known else None
 

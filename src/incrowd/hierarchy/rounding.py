@@ -37,6 +37,19 @@ class Rounding:
                     f" follows {decimal_text(fine)}; try {decimal_text(fine * 2)}"
                 )
 
+    @property
+    def reaches(self) -> list[Fraction]:
+        """How far the numbers of a group may be from its multiple, by step.
+
+        Half a step, and of even multiples half of the step before as well: ``round:5,10`` takes 33
+        to 35, which is as near to 30 as to 40.
+        """
+        steps = list(map(Fraction, self.steps))
+        found = [steps[0] / 2]
+        for fine, coarse in pairwise(steps):
+            found.append(found[-1] + coarse // fine // 2 * fine)
+        return found
+
     def __str__(self) -> str:
         return f"round:{','.join(map(plain, self.steps))}"
 
@@ -54,10 +67,9 @@ class Rounding:
         if lengthy:
             raise TooLongError(column, lengthy, str(self))
         columns, now = [own.texts], list(map(Fraction, own.numbers))
-        for step in map(Fraction, self.steps):
+        for step, far in zip(map(Fraction, self.steps), self.reaches, strict=True):
             now = [nearest(number, step) for number in now]
-            half = decimal_text(step / 2)
-            labels = (f"{decimal_text(number)}±{half}" for number in now)
+            labels = (f"{decimal_text(number)}±{decimal_text(far)}" for number in now)
             columns.append([with_mark(label, self.decimal) for label in labels])
         return rule_ladder(column, str(self), columns, own.missing, own.declared)
 

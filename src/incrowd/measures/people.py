@@ -56,8 +56,12 @@ def pairs_counted(classes: Classes, a: int, whose: Ints) -> Classes:
 
 def risk_of_people(agreed: Agreement, whose: Ints, rows: RiskFigures) -> RiskFigures:
     """Return risks with people for rows; ``agreed``: with people for sizes."""
-    least = fewest_of(agreed.sizes[agreed.member], whose)
-    return replace(rows, prosecutor_average=float((1 / least).mean()))
+    crowds = agreed.sizes[agreed.member]
+    return replace(
+        rows,
+        prosecutor_average=float((1 / fewest_of(crowds, whose)).mean()),
+        rows_at_highest=int((crowds == crowds.min()).sum()),
+    )
 
 
 def fewest_of(sizes: Ints, whose: Ints) -> Ints:

@@ -7,31 +7,23 @@ column is a quasi-identifier: that protects most.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from incrowd.errors import HierarchyError, InputError
-from incrowd.hierarchy.date import days_of, tells_no_day
+from incrowd.hierarchy.date import tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
 from incrowd.policy.forms import (
-    COMMAS,
-    LOST,
-    MIXED,
     formats_of,
     is_date,
     kind_of,
-    lost_zeros,
-    short_years,
 )
+from incrowd.policy.suits import CODES, hierarchy_of, words_of
 from incrowd.tables import open_table
-from incrowd.tables.base import Column
+from incrowd.tables.base import Column, Source
 from incrowd.tables.totals import totals as totals
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
-from incrowd.text.numerals import POINT, pointed, require_decimal
+from incrowd.text.numerals import COMMA, POINT, finite, pointed, require_decimal
 from incrowd.text.units import counted
 
 IDENTIFYING = (
@@ -104,18 +96,9 @@ TEXT = (
     "freitext",
     "remarque",
 )
-CODES = ("zip", "zipcode", "postcode", "postal", "plz", "postalcode")
-CODINGS = (  # of illnesses, medicines, procedures, trades, occupations, places
-    *("icd", "icdcode", "atc", "ndc", "ops", "drg", "cpt", "hcpcs", "loinc", "snomed"),
-    *("nace", "sic", "naics", "isic", "isco", "soc", "nuts", "fips", "code", "codes"),
-)
 FREE_TEXT = 30  # mean characters from which different texts count as free text
 NEARLY_ALL = 0.9  # share of different values from which a column of words points to one person
 FEW_ROWS = 20  # a table of fewer rows says nothing by how many of its values differ
-MANY_NUMBERS = 12  # different numbers from which a number is worth intervals
-MANY_CODES = 8  # different codes from which they are worth prefixes
-STEPS = (1, 2, 5)
-LIFETIME = 40  # years between dates from which they want steps wider than a decade
 ROW_LABELS = re.compile(r"__index_level_\d+__")
 NAMELESS = re.compile(r"(Unnamed: \d+)?")  # the latter where pandas read what it had written
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
@@ -191,6 +174,31 @@ def free_star(data: Any, guesses: Sequence[Guess]) -> str:
         for value in source.encode(each.column).values
     }
     return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)
+
+
+def decimal_of(source: Source) -> str:
+    """Return what stands before decimals: a comma where some columns have one, and none a point."""
+    found = set()
+    for name in source.columns:
+        try:
+            column = source.encode(name)
+        except InputError:  # it has no text form
+            continue
+        known = without(column, likely(column.values, _is_numeric))
+        values = [value for value in known.values if value is not None]
+        for decimal in (COMMA, POINT):
+            if values and all(finite(value, decimal) is not None for value in values):
+                found |= {decimal} if any(decimal in value for value in values) else set()
+                break
+    return COMMA if found == {COMMA} else POINT
+
+
+def rule_for(name: str, column: Column, marks: Sequence[str], decimal: str) -> str | None:
+    """Return the hierarchy that suits a column that others may know; None where none does."""
+    known = without(column, {*marks})
+    values = [pointed(value, decimal) or value for value in known.values if value is not None]
+    told = Guess(name, "qi", "", hierarchy_of(name, values)[0], tuple(marks))
+    return fitting(told, column, decimal).hierarchy
 
 
 def guess_column(
@@ -300,98 +308,3 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
     if kind == "whole numbers" and len(values) == rows:
         return "every row has its own number, as identifiers do"
     return None
-
-
-def words_of(name: str) -> list[str]:
-    """Split a column's name into lower-case words: ``PatientID`` and ``patient_id`` alike."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.findall(r"[^\W\d_]+", spaced.lower())
-
-
-def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
-    """Return the rule that suits a quasi-identifier and the reason, or None."""
-    if not values:
-        return None, ""
-    kind = kind_of(values)
-    if kind == "dates" and len(values) > 1:
-        return dates(values)
-    if kind == COMMAS[0]:
-        return None, 'read by decimal = "," (--decimal ,) they can become intervals'
-    if kind in COMMAS:
-        return None, "write them without it first, so that they can become intervals"
-    if kind == MIXED:
-        return None, "write all dates in one way first, such as 2021-03-15"
-    if short_years(values):
-        return None, "dates with two digits for the year, which leave the century open: write four"
-    if len(values) >= MANY_CODES:
-        found = codes(name, kind, values)
-        if found is not None:
-            return found
-    if kind in ("whole numbers", "numbers") and len(values) >= MANY_NUMBERS:
-        return interval(values)
-    return None, ""
-
-
-def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str | None, str] | None:
-    """Return the rule that suits codes, and the reason; None where the values are none."""
-    words, length = words_of(name), [len(value) for value in values]
-    words += [a + b for a, b in pairwise(words)]  # post_code
-    shortest, longest = min(length), max(length)
-    if any(word in CODES for word in words) and lost_zeros(values):
-        if "." in values[0]:
-            return None, f"write them without decimals first; {LOST}"
-        masks = ",".join(map(str, range(1, min(longest - 2, 4) + 1)))
-        return f"prefix:{masks}", f"codes lose their last characters, one by one; {LOST}"
-    names = CODES if kind == "text" else (*CODES, *CODINGS)
-    coding = any(word in names for word in words)
-    uneven = coding and (kind == "numbers" or (kind != "dates" and shortest < longest))
-    if longest > 1 and (kind == "long codes" or uneven):
-        kept = (1, 3, 5) if longest > 5 else (1, 3) if longest > 3 else (1,)
-        if all(re.fullmatch(r"\d\d?(\.\d+)?", value) for value in values):
-            kept = (2, 4) if longest > 4 else (1, 2) if longest > 2 else (1,)  # 62.01, 62.0*, 62*
-        return f"keep:{','.join(map(str, kept))}", "codes keep their first characters"
-    coded = kind == "whole numbers" and coding
-    if (kind == "codes" or coded) and shortest > 1:
-        masks = ",".join(map(str, range(1, min(shortest - 1, 4) + 1)))
-        return f"prefix:{masks}", "codes lose their last characters, one by one"
-    return None
-
-
-def dates(values: Sequence[str]) -> tuple[str | None, str]:
-    """Return steps for dates, wider ones where the dates span a lifetime."""
-    formats = [] if all(map(is_date, values)) else formats_of(values)
-    if len(formats) > 1:
-        return None, "dates, of which nobody can tell day from month: say date:format=%d/%m/%Y"
-    years = [day.year for value in values for day in days_of(value, formats)]
-    wide = max(years, default=0) - min(years, default=0) >= LIFETIME
-    months = tells_no_day(formats)
-    steps = ",".join(("month", "year", "decade", "20years", "century")[months:]) if wide else ""
-    rule = ",".join(part for part in (*(f"format={f}" for f in formats), steps) if part)
-    said = "years, decades, 20 years, centuries" if wide else "quarters, years, decades"
-    said = f"months become {said}" if months else f"dates become months, {said}"
-    return f"date:{rule}" if rule else "date", said
-
-
-def interval(values: Sequence[str]) -> tuple[str | None, str]:
-    """Return intervals of round widths: about 24, 12 and 6 over the bulk of the values."""
-    numbers = np.array([float(Decimal(value)) for value in values])
-    low, high = np.quantile(numbers, [0.05, 0.95])
-    if not np.isfinite(high - low) or high <= low:
-        return None, ""
-    width = rounded((high - low) / 24)
-    if all(number == int(number) for number in numbers) and width < 2:
-        width = Decimal(2) if high - low < 24 else Decimal(5)
-    widths = [width, width * 2, width * 4]
-    written = ",".join(f"{w.normalize():f}" for w in widths)
-    return f"interval:{written}", "numbers become intervals, each twice as wide as the one before"
-
-
-def rounded(width: float) -> Decimal:
-    """Return the least of 1, 2, 5, 10, 20, … (times a power of ten) that is at least ``width``."""
-    exponent = int(np.floor(np.log10(width)))
-    for power in (exponent, exponent + 1):
-        for step in STEPS:
-            found = Decimal(step).scaleb(power)
-            if float(found) >= width * (1 - 1e-9):
-                return found
-    return Decimal(10).scaleb(exponent + 1)

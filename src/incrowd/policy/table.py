@@ -4,7 +4,7 @@ The names are the same on the command line, in policy files and in Python.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -392,3 +392,7 @@ class Asked:
 
 OPTIONS = table_of(Asked)
 OPTION = named(OPTIONS)
+LEVELS = replace(
+    OPTION["hierarchies"], meaning=OPTION["hierarchies"].meaning.replace("`mean`, ", "")
+)
+"""Hierarchies where averages are not served."""

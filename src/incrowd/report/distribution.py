@@ -42,15 +42,17 @@ def compared(
     tree: Family | None,
     marks: Sequence[str] = (),
     decimal: str = POINT,
+    codes: bool = False,
 ) -> list[Bar]:
     """Compare a column of the original with that of the release.
 
     Numbers with many values go into bins; a generalized value counts in a bin when all that it
     stands for lies in there, and as ``more general`` otherwise.  An average counts as the number
     that it is, and none of the ``marks``, which stand for missing values, as a number.
-    ``decimal``: what stands before the decimals of numbers.
+    ``decimal``: what stands before the decimals of numbers.  ``codes``: numbers are codes, of which
+    neighbours have nothing in common.
     """
-    numbers = as_numbers(unmarked(before.values, marks), decimal)
+    numbers = None if codes else as_numbers(unmarked(before.values, marks), decimal)
     if len(before.values) > MOST_VALUES + 2 and numbers is not None:
         return binned(before, after, star, tree, numbers, decimal)
     old, new = counted(before), counted(after)
@@ -78,16 +80,22 @@ def compared(
     return bars + star_bar(new, star, 0)
 
 
-def alone(after: Column, star: str, marks: Sequence[str] = (), decimal: str = POINT) -> list[Bar]:
+def alone(
+    after: Column,
+    star: str,
+    marks: Sequence[str] = (),
+    decimal: str = POINT,
+    codes: bool = False,
+) -> list[Bar]:
     """Describe a column of the release by itself: no value or count of the original enters.
 
-    None of the ``marks``, which stand for missing values, counts as a number.
+    None of the ``marks``, which stand for missing values, counts as a number, and no code.
     """
     new = counted(after)
     shown = [v for v in new if v != star]
     plain = [v for v in shown if v is None or v not in marks]
     plain = [v for v in plain if v is None or as_numbers([v], decimal) is not None]
-    numbers = as_numbers(plain, decimal)
+    numbers = None if codes else as_numbers(plain, decimal)
     bars: list[Bar] = []
     if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
         bins = Bins.around(numbers, [new[v] for v in plain])

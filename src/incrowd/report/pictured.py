@@ -18,7 +18,7 @@ from incrowd.report.plots import (
 )
 from incrowd.report.sections import MOST_PAIRS
 from incrowd.report.summary import summary_columns
-from incrowd.report.view import Inside, require_group, require_whole
+from incrowd.report.view import Inside, codes_of, require_group, require_whole
 from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
@@ -131,13 +131,14 @@ class Pictured:
                 hint = did_you_mean(str(name), trees)
                 raise InputError(f"no quasi-identifier is called {name!r}{hint}")
         star, na = release.policy.star, release.policy.na
+        codes = codes_of(release.policy, tuple(trees))
         before, after = release.source, release.table
         found = [
             (
                 name,
                 compared(
                     *(before.encode(name), after.encode(name), star, tree),
-                    *(marks_for(na, name), release.policy.decimal),
+                    *(marks_for(na, name), release.policy.decimal, name in codes),
                 ),
             )
             for name, tree in trees.items()

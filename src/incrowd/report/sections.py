@@ -294,12 +294,13 @@ def columns(view: View, pictures: Pictures) -> Section:
     inside = view.inside
     items = []
     for name in view.published[:MOST_SHOWN]:
+        ways = (view.marks(name), view.decimal, name in view.codes)
         if inside is None or name not in view.qi:
-            bars = alone(view.columns[name], view.star, view.marks(name), view.decimal)
+            bars = alone(view.columns[name], view.star, *ways)
         else:
             tree = inside.trees[name]
             before, after = inside.before.encode(name), view.columns[name]
-            bars = compared(before, after, view.star, tree, view.marks(name), view.decimal)
+            bars = compared(before, after, view.star, tree, *ways)
         changed = view.changed.get(name)
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
         if any((bar.label or "").startswith("“") for bar in bars):

@@ -1,10 +1,12 @@
-"""What analyses say before and after, of columns that ranges or averages have changed.
+"""What analyses say before and after, of columns that intervals or averages have changed.
 
-A range says where a value is: from its least to its greatest end.  The midpoint stands for it where
-one number is needed; and by the ends it is sure between which figures the original's lies.  A star
-may be any value of the column.  An average is a number itself.
+An interval says where a value is: from its least to its greatest end.  The midpoint stands for it
+where one number is needed; and by the ends it is sure between which figures the original's lies.  A
+star may be any value of the column, and so may the open end of ``80+``.  An average is a number
+itself.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,16 +15,25 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from incrowd.errors import InputError
 from incrowd.hierarchy.labels import spans_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
 from incrowd.published.base import Published
-from incrowd.report.distribution import unmarked
+from incrowd.report.distribution import as_numbers, unmarked
+from incrowd.report.view import codes_of
 from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
+from incrowd.text.numerals import COMMA, POINT
 
 Floats = NDArray[np.float64]
 BINS = 10
+LABELLED = ("interval", "bands", "round", "codes")
+NUMBER = r"(-?\d+(?:\.\d+)?)"
+BETWEEN = re.compile(rf"{NUMBER}-{NUMBER}|\[{NUMBER}[,;]{NUMBER}\)")
+ABOUT, ABOVE, BELOW = (
+    re.compile(form) for form in (f"{NUMBER}±{NUMBER}", rf"{NUMBER}\+", f"<{NUMBER}")
+)
 FINE = 1e-9  # share of an interval to which a least point is found
 
 
@@ -56,12 +67,17 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
     found: dict[str, Numbers] = {}
     for tree in release.trees:
         ranged = isinstance(tree, RangeFamily) and tree.rule["kind"] == NUMBERS
-        if (ranged or tree.column in averaged) and tree.column in release.edit.replacements:
+        rule = str(release.policy.hierarchies.get(tree.column)).partition(":")[0]
+        if (
+            ranged or rule in LABELLED or tree.column in averaged
+        ) and tree.column in release.edit.replacements:
             column = release.source.encode(tree.column)
             texts, ids = replaced(column, release.edit.replacements[tree.column])
             mark = release.policy.decimal
-            alone = not isinstance(tree, RangeFamily)
-            ends = points(texts, mark) if alone else ends_of(tree, texts, mark)
+            if isinstance(tree, RangeFamily):
+                ends = ends_of(tree, texts, mark)
+            else:
+                ends = ends_told(texts, mark) if rule in LABELLED else points(texts, mark)
             own = points(unmarked(column.values, marks_for(release.policy.na, tree.column)), mark)
             known = own[0][column.codes]
             rows = np.flatnonzero(~np.isnan(known))
@@ -70,6 +86,24 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
             high = np.where(np.isnan(high), known.max(initial=-np.inf), high)
             found[tree.column] = Numbers(rows, known, low, high, tree.column in averaged)
     return {name: numbers for name, numbers in found.items() if len(numbers.rows)}
+
+
+def unchanged(release: Published) -> dict[str, Numbers]:
+    """Return the columns of numbers that are published as they are; no codes."""
+    policy, found = release.policy, {}
+    names = (*release.roles.sensitive, *release.roles.keep)
+    codes = codes_of(policy, names)
+    for name in (name for name in names if name not in codes):
+        try:
+            column = release.source.encode(name)
+        except InputError:  # it has no text form
+            continue
+        own = as_numbers(unmarked(column.values, marks_for(policy.na, name)), policy.decimal)
+        if own is not None:
+            known = own[column.codes]
+            rows = np.flatnonzero(~np.isnan(known))
+            found[name] = Numbers(rows, known[rows], known[rows], known[rows])
+    return found
 
 
 def points(texts: list[str | None], decimal: str) -> tuple[Floats, Floats]:
@@ -88,6 +122,23 @@ def ends_of(family: RangeFamily, texts: list[str | None], decimal: str) -> tuple
             a, b = spans[text]
             low[place] = float(number_of(family.first[a], decimal) or Fraction(0))
             high[place] = float(number_of(family.last[b], decimal) or Fraction(0))
+    return low, high
+
+
+def ends_told(texts: list[str | None], decimal: str) -> tuple[Floats, Floats]:
+    """float64, twice: the ends that labels of rules tell, such as ``30-39``; NaN for open ones."""
+    low, high = (ends.copy() for ends in points(texts, decimal))
+    for place, text in enumerate(texts):
+        plain = (text or "").replace(COMMA, POINT) if decimal == COMMA else text or ""
+        if found := BETWEEN.fullmatch(plain):
+            low[place], high[place] = (float(end) for end in found.groups() if end is not None)
+        elif found := ABOUT.fullmatch(plain):
+            middle, half = map(float, found.groups())
+            low[place], high[place] = middle - half, middle + half
+        elif found := ABOVE.fullmatch(plain):
+            low[place] = float(found[1])
+        elif found := BELOW.fullmatch(plain):
+            high[place] = float(found[1])
     return low, high
 
 
@@ -140,21 +191,26 @@ class Line:
         return cls(both / wide, both * both / (wide * tall))
 
 
-def lines_of(columns: Mapping[str, Numbers]) -> list[tuple[str, str, list[Line | None]]]:
+def lines_of(
+    columns: Mapping[str, Numbers], others: Mapping[str, Numbers] | None = None
+) -> list[tuple[str, str, list[Line | None]]]:
     """Return each pair of columns with the lines before, by midpoints, by low and by high ends.
 
-    Where both columns show averages there are no ends, and None for them.
+    ``others``: columns that are published as they are; of two such nothing is said.  Where no
+    column of a pair shows intervals there are no ends, and None for them.
     """
     found = []
     names = list(columns)
+    every = {**columns, **(others or {})}
     for i, x in enumerate(names):
-        for y in names[i + 1 :]:
-            a, b = columns[x], columns[y]
+        for y in (*names[i + 1 :], *(others or ())):
+            a, b = every[x], every[y]
             common = np.intersect1d(a.rows, b.rows)
             if not len(common):
                 continue
             one, two = (np.searchsorted(c.rows, common) for c in (a, b))
-            ends = () if a.averages and b.averages else ("low", "high")
+            apart = any(not c.averages and (c.low < c.high).any() for c in (a, b))
+            ends = ("low", "high") if apart else ()
             forms = ("before", "middle", *ends)
             pairs = ((getattr(a, form)[one], getattr(b, form)[two]) for form in forms)
             lines = [Line.through(*pair) for pair in pairs]

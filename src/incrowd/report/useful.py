@@ -1,4 +1,4 @@
-"""The section about use: figures of columns with ranges or averages, before and after."""
+"""The section about use: figures of columns with intervals or averages, before and after."""
 
 from itertools import pairwise
 
@@ -6,7 +6,15 @@ from incrowd.report import plots
 from incrowd.report.html import Html, cell_text, joined, table
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.sections import alone_table
-from incrowd.report.use import Histogram, Line, Numbers, lines_of, numbers_of, variance_bounds
+from incrowd.report.use import (
+    Histogram,
+    Line,
+    Numbers,
+    lines_of,
+    numbers_of,
+    unchanged,
+    variance_bounds,
+)
 from incrowd.report.view import Inside
 
 MOST_HISTOGRAMS = 12
@@ -19,20 +27,20 @@ def use(inside: Inside, pictures: Pictures) -> Section | None:
     if not columns:
         return None
     words = paragraphs(
-        "A range counts by its midpoint; its ends say between which figures the original's lies. "
-        "A star may be any value of the column. Means and centroids keep the mean of a column "
-        "except for rounding, medians need not; both are, as a rule, less spread than the values "
-        "were."
+        "A range or interval counts by its midpoint; its ends say between which figures the "
+        "original's lies. A star may be any value of the column, and an open end (80+) the "
+        "greatest. Means and centroids keep the mean of a column except for rounding, medians need "
+        "not; both are, as a rule, less spread than the values were."
     )
-    parts = [words, moments(columns), lines(columns)]
+    parts = [words, moments(columns), lines(columns, unchanged(inside.release))]
     pictured = [histogram(name, found, pictures) for name, found in columns.items()]
     shown = joined(*parts, grid(*pictured[:MOST_HISTOGRAMS]))
     return Section("use", "Use: what analyses say before and after", shown)
 
 
 def number(x: float) -> str:
-    """Return a figure with six digits."""
-    return f"{x:,.6g}"
+    """Return a figure with six digits, all before the point."""
+    return f"{x:,.0f}" if 1e5 <= abs(x) < 1e15 else f"{x:,.6g}"
 
 
 def moments(columns: dict[str, Numbers]) -> Html:
@@ -63,9 +71,9 @@ def moments(columns: dict[str, Numbers]) -> Html:
     )
 
 
-def lines(columns: dict[str, Numbers]) -> Html | None:
-    """Regressions of each pair."""
-    found = lines_of(columns)[:MOST_LINES]
+def lines(columns: dict[str, Numbers], others: dict[str, Numbers]) -> Html | None:
+    """Regressions of each pair, of those with a column that is published as it is too."""
+    found = lines_of(columns, others)[:MOST_LINES]
     if not found:
         return None
     rows = [[joined(cell_text(y), " on ", cell_text(x)), *map(line, fits)] for x, y, fits in found]

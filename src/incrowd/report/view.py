@@ -17,6 +17,7 @@ from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.ranges import options_in, without_template
 from incrowd.policy import Policy
+from incrowd.policy.suits import names_codes
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
@@ -26,6 +27,8 @@ from incrowd.text.units import Number
 from incrowd.text.version import __version__
 
 PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
+OF_CODES = ("prefix", "keep")
+OF_NUMBERS = ("interval", "bands", "round", "codes", "range", "mean", "median", "centroid")
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
 
 
@@ -141,6 +144,7 @@ class View:
     averaged: columns whose cells are averages of classes, with what is published, in words.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     earlier: rows that an earlier release published, and that stay as they are.
+    codes: published columns whose numbers are codes, and no quantities.
     na: texts that stand for missing values.
     decimal: what stands before the decimals of numbers.
     inside: None for an external report.
@@ -177,6 +181,7 @@ class View:
     averaged: Mapping[str, str] = field(default_factory=dict)
     deleted: tuple[int, Number] | None = None
     earlier: int = 0
+    codes: frozenset[str] = frozenset()
     na: Marks = ()
     decimal: str = POINT
     inside: Inside | None = None
@@ -257,9 +262,20 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         averaged=averages_of(release),
         deleted=deletions_of(release),
         earlier=getattr(release, "earlier", 0),
+        codes=codes_of(policy, (*roles.qi, *roles.sensitive, *roles.keep)),
         na=policy.na,
         decimal=policy.decimal,
         inside=inside,
+    )
+
+
+def codes_of(policy: Policy, names: Sequence[str]) -> frozenset[str]:
+    """Return the columns whose numbers are codes: by their hierarchy, or else by their names."""
+    rules = {name: str(policy.hierarchies.get(name)).partition(":")[0] for name in names}
+    return frozenset(
+        name
+        for name, rule in rules.items()
+        if rule in OF_CODES or (rule not in OF_NUMBERS and names_codes(name))
     )
 
 

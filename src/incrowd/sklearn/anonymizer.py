@@ -10,7 +10,7 @@ import numpy as np
 from incrowd._api import anonymize
 from incrowd.errors import IncrowdError, MissingExtraError
 from incrowd.policy.options import documented, taking
-from incrowd.policy.table import OPTION
+from incrowd.policy.table import LEVELS, OPTION
 from incrowd.sklearn.patterns import patterns_of
 from incrowd.text.units import in_units
 
@@ -28,7 +28,7 @@ except ImportError:
 
 SENSITIVE = "sensitive value"
 SERVED = tuple(
-    OPTION[name]
+    LEVELS if name == "hierarchies" else OPTION[name]
     for name in (
         *("k", "l", "l_kind", "c", "t", "distance", "hierarchies", "weights", "cost", "star"),
         *("method", "time_limit", "gap", "spend", "seed", "threads", "na"),

@@ -6,11 +6,13 @@ Also with rows that sum up others, or tell units.
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source
+from incrowd.text.numerals import DECIMALS, pointed
 from incrowd.text.units import counted
 
 TOTALS = (
@@ -86,34 +88,38 @@ def holds(values: Sequence[str | None], text: str) -> bool:
     return at < len(values) and values[at] == text
 
 
-def numbers(values: Sequence[str | None]) -> list[float] | None:
-    """Return the numbers that texts write, 0 for a missing one; None where one writes none."""
-    try:
-        return [float(value or 0) for value in values]
-    except ValueError:
-        return None
+def numbers(values: Sequence[str | None]) -> Iterator[list[float]]:
+    """Yield the numbers that texts write, with a decimal point and with a comma, 0 for none.
+
+    A reading in which a text is no number is left out.
+    """
+    for decimal in DECIMALS:
+        with suppress(ValueError):
+            yield [float(pointed(value, decimal) or "none") if value else 0.0 for value in values]
 
 
 def tells_a_unit(column: Column) -> bool:
     """Whether the first row's cell is the only one of a column that is no number."""
     first = column.codes[0]
     own = column.values[first]
-    if not own or numbers([own]) or (column.codes == first).sum() > 1:
+    if not own or any(numbers([own])) or (column.codes == first).sum() > 1:
         return False
     others = [value for value in column.values if value and value != own]
-    return len(others) > 1 and numbers(others) is not None
+    return len(others) > 1 and any(numbers(others))
 
 
 def sums_up(column: Column) -> bool:
     """Whether the last row's cell is above all others, no less than 0, and their sum."""
     last = column.codes[-1]
-    if not numbers([column.values[last]]) or (column.codes == last).sum() > 1:
+    if not any(numbers([column.values[last]])) or (column.codes == last).sum() > 1:
         return False
-    found = numbers(column.values)
-    if not found or not 0 < found[last] == max(found) < math.inf or min(found) < 0:
-        return False
-    times = np.bincount(column.codes, minlength=len(found))
-    return math.isclose(math.fsum(times * found), 2 * found[last], rel_tol=1e-9)
+    times = np.bincount(column.codes, minlength=len(column.values))
+    return any(
+        0 < found[last] == max(found) < math.inf
+        and min(found) >= 0
+        and math.isclose(math.fsum(times * found), 2 * found[last], rel_tol=1e-9)
+        for found in numbers(column.values)
+    )
 
 
 def spoken(values: Sequence[str | None]) -> list[int]:

@@ -79,7 +79,7 @@ function panel(c, found) {
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
         inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { onclick: group }, 'Make one group'))),
-      c.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
+      found.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
         form(() => regroup('borders', { column: c.name, borders: $('borders').value }),
           h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
     ranges(c, found), options(c)];
@@ -132,7 +132,7 @@ function release() {
   return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), h('section', { class: 'card', id: 'bycolumn', 'aria-label': 'Changed cells by column' }, byColumn())),
     h('div', { class: 'stack' }, h('section', { class: 'card', id: 'progress', 'aria-label': 'Cost and bound' }, progress()),
       h('div', { class: 'two' }, h('section', { class: 'card', id: 'curve', 'aria-label': 'What each k costs' }, sweep()),
-        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h2('Rows by the size of their class'), S.figures ? crowds(S.figures) : soft('Shown with the first release.')))));
+        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h2('Sizes of classes'), S.figures ? crowds(S.figures) : soft('Shown with the first release.')))));
 }
 const set = (name, value) => change('ask', { further: { [name]: value === '' ? null : value } });
 function choice(id, label, small, options) {
