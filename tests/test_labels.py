@@ -9,7 +9,7 @@ import pyreadstat as library
 import pytest
 
 import incrowd as ic
-from incrowd.published.labels import NOTES
+from incrowd.published.spelled import NOTES
 
 files_of: Any = library
 JOBS = {1: "nurse", 2: "doctor", 3: "teacher", 5: "judge", 9: "unknown"}

@@ -26,8 +26,8 @@ from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
-from incrowd.privacy.claims import claims_of
 from incrowd.privacy.combination import Combination
+from incrowd.privacy.model import claims_of
 from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,

@@ -16,9 +16,8 @@ from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import values_by_class
-from incrowd.privacy.model import Model
+from incrowd.privacy.model import Claims, Model, claims_of
 from incrowd.published import cautions
 from incrowd.published.figures import Figures
 from incrowd.published.rechecked import rechecked
