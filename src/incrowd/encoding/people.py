@@ -65,6 +65,19 @@ def require_once(source: Source, names: Sequence[str]) -> None:
             )
 
 
+def require_unlinked(source: Source, names: Sequence[str]) -> None:
+    """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
+    for name in names:
+        several, _ = repeated(source, name)
+        if several:
+            raise InputError(
+                f"column {name!r} has {several:,} values in several rows, which their pseudonym "
+                f"would link: whoever knows several of them knows more than k allows for. Name it "
+                "with --person as well, so that all rows of a person together are shared by k "
+                "people, or leave it out with --id"
+            )
+
+
 def repeated(source: Source, name: str) -> tuple[int, int]:
     """Return how many values of a column stand in several rows, and how many there are."""
     column = source.encode(name)
