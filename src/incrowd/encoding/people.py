@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.tables.base import Column, Source
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Column, FewerRows, Source
 from incrowd.tables.whose import ownerless, owners
 from incrowd.text.missing import Marks, marks_for
 

@@ -43,8 +43,7 @@ from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
-from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
 from incrowd.tables.files import write
 
 

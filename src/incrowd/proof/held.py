@@ -39,8 +39,7 @@ from incrowd.proof.costs_asked import (
 )
 from incrowd.proof.links import links_torn
 from incrowd.published.pseudonyms import KEY
-from incrowd.tables.base import Source, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows, Source, texts
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.missing import marks_for

@@ -40,8 +40,7 @@ from incrowd.proof.writing import (
     sha256_of,
     write_proof,
 )
-from incrowd.tables.base import Source
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows, Source
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT

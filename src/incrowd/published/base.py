@@ -24,8 +24,7 @@ from incrowd.published.rechecked import rechecked
 from incrowd.published.unchanged import of_unchanged
 from incrowd.published.window import Windows
 from incrowd.tables import files
-from incrowd.tables.base import Edit, Source, Table, agree, labelled
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Edit, FewerRows, Source, Table, agree, labelled
 from incrowd.text.units import Number, in_units
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import found_together
+from incrowd.measures.people import found_together
 from incrowd.policy.forms import COMMAS, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
 from incrowd.published import cautions
