@@ -9,7 +9,7 @@ import pyreadstat as library
 import pytest
 
 import incrowd as ic
-from incrowd.published.labels import NOTES
+from incrowd.published.spelled import NOTES
 from incrowd.tables.files import read
 
 files_of: Any = library

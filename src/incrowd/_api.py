@@ -17,8 +17,7 @@ from incrowd.encoding.encoded import Coded, coded, edit_for, kept_of, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
-from incrowd.existing.ends import ends_beyond
-from incrowd.existing.of_table import extended
+from incrowd.existing.of_table import ends_beyond, extended
 from incrowd.existing.served import require_servable as require_extendable
 from incrowd.hierarchy.averages import Averages
 from incrowd.persons.alike import solve_alike

@@ -23,7 +23,7 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
 from incrowd.proof.writing import Evidence, pack, sha256_of, write_proof
-from incrowd.published.ladders import ladder_of
+from incrowd.published.ladders import ladder_of, ladders_of
 
 NAMES = ("release.csv", "original.parquet", "out.proof")
 
@@ -178,7 +178,7 @@ def write_honest(
     secret = pl.Series("id", list(range(len(codes))))
     after = released(solution, codes, copy).with_columns(extra)
     take = np.arange(len(codes)) if order is None else order
-    ladders = {t.column: ladder_of(t) for t in instance.trees}
+    ladders = ladders_of(instance.trees)
     after = after[take.tolist()]
     numbered = recheck(original, after, ladders, k, solution.cost, origin=take)
     paths = folder / "release.csv", folder / "original.parquet", folder / "out.proof"

@@ -13,7 +13,7 @@ import incrowd as ic
 from incrowd.combinations import solving
 from incrowd.combinations.bound import MOST_OF_ALL, least, rows_least
 from incrowd.combinations.cells import Cells, Crowd
-from incrowd.combinations.search import improved, raised
+from incrowd.combinations.solving import improved, raised
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.protect import telling

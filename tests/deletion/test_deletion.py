@@ -8,10 +8,9 @@ import pytest
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.deletion import solving
-from incrowd.deletion.folded import folded
 from incrowd.deletion.found import DELETED, Found
 from incrowd.deletion.search import saves_little
-from incrowd.deletion.solving import solve_deleting
+from incrowd.deletion.solving import folded, solve_deleting
 from incrowd.driver.solve import solve
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.privacy.distinct_diversity import DistinctDiversity

@@ -19,8 +19,7 @@ import incrowd as ic
 from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.tables import Edit, Replacement, from_native, texts
-from incrowd.tables.base import Column
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Column, FewerRows
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import packed_table
 

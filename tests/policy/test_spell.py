@@ -104,7 +104,7 @@ def test_what_cannot_be_said():
     with pytest.raises(InputError, match="cost by column"):
         policy.command("in.csv", "out.csv")
     assert ic.Policy(weights={"age": Fraction(1, 3)}).command("a", "b").split()[8] == "age=1/3"
-    from incrowd.hierarchy.suppression import Suppression
+    from incrowd.hierarchy.ladder import Suppression
 
     made = replace(policy, cost="level", hierarchies={"age": Suppression()})
     for write in (made.toml, lambda: made.command("a", "b")):

@@ -8,10 +8,9 @@ from incrowd.errors import OutOfScopeError
 from incrowd.privacy.base import Group
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.essential import essential
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.model import AllOf
+from incrowd.privacy.model import AllOf, essential
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from oracle import optimum

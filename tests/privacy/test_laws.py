@@ -19,12 +19,11 @@ from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.laws import laws_of
-from incrowd.privacy.metric import Metric
+from incrowd.privacy.metric import Metric, transport
 from incrowd.privacy.model import Model
 from incrowd.privacy.numbers import log_sign
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.privacy.transport import transport
 from incrowd.privacy.transport_kernel import scratch, transport_above
 from incrowd.privacy.violation import violation, violation_after
 

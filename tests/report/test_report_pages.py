@@ -17,8 +17,8 @@ from pages import HOSTILE, Reader, require_harmless
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError
+from incrowd.report.inside import python_call
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.replicate import python_call
 from incrowd.report.style import SHEET
 from incrowd.report.view import Inside
 from incrowd.tables import texts

@@ -14,8 +14,7 @@ from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
-from incrowd.tables.base import Source, Table, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows, Source, Table, texts
 from incrowd.tables.whose import owners
 from incrowd.text.units import counted
 

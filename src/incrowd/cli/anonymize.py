@@ -16,10 +16,9 @@ from incrowd.cli.earlier import (
     require_plain,
     whole,
 )
-from incrowd.cli.output import print_json, release_record, say, warn
+from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
 from incrowd.cli.progress import progress
-from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import (
     FILES,
     also_written,

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
 from incrowd.cli.earlier import options_of
-from incrowd.cli.output import print_json, release_record, say, warn
+from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_proof_of
 from incrowd.cli.progress import progress
-from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import also_written, require_reports, write_reports
 from incrowd.cli.summary import summary
 from incrowd.errors import InputError

@@ -1,11 +1,15 @@
-"""From a release to what the re-check of its constraints takes."""
+"""Whether a release obeys its constraints: counted on the texts, without the search's code."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.constraints.plan import rows_with
-from incrowd.constraints.recheck import CappedCells, require_constraints
+from incrowd.errors import VerificationError
 from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
 from incrowd.policy.roles import Roles
@@ -54,3 +58,62 @@ def require_constraints_of(
         {text: name for name, text in number.items()},
         policy.star,
     )
+
+
+class CappedCells(NamedTuple):
+    """A cap in plain data: the columns, the original rows (None: all), the share, in words."""
+
+    columns: Sequence[str]
+    inside: "pl.Series | None"
+    share: Fraction
+    name: str
+
+
+def require_constraints(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    fixed: Sequence[str],
+    linked: Sequence[Sequence[str]],
+    caps: Sequence[CappedCells],
+    names: Mapping[str, str],
+    star: str,
+) -> None:
+    """Check the released texts against the original ones, row by row.
+
+    Parameters
+    ----------
+    original, released: the quasi-identifiers as text, rows in the same order.
+    names: the frames' column names → those to use in messages.
+    star: what a suppressed cell shows.
+
+    Raises
+    ------
+    VerificationError: names the columns and the first row, never a cell.
+    """
+    changed = {c: original[c].ne_missing(released[c]) for c in original.columns}
+    for column in fixed:
+        rows = changed[column].arg_true()
+        if len(rows):
+            raise VerificationError(
+                f"the re-check of the release: row {rows[0] + 1}, column {names[column]!r}: a "
+                "fixed cell was changed"
+            )
+    for link in linked:
+        some = pl.DataFrame(
+            [released[c].eq_missing(star).alias(str(i)) for i, c in enumerate(link)]
+        )
+        torn = (some.max_horizontal() != some.min_horizontal()).arg_true()
+        if len(torn):
+            raise VerificationError(
+                f"the re-check of the release: row {torn[0] + 1}: the linked columns "
+                f"{', '.join(repr(names[c]) for c in link)} were not suppressed together"
+            )
+    for cap in caps:
+        masks = [changed[c] if cap.inside is None else changed[c] & cap.inside for c in cap.columns]
+        count = sum(int(mask.sum()) for mask in masks)
+        rows = original.height if cap.inside is None else int(cap.inside.sum())
+        if count > cap.share * rows * len(cap.columns):
+            raise VerificationError(
+                f"the re-check of the release: {count:,} cells of {cap.name} were changed, more "
+                "than its cap allows"
+            )

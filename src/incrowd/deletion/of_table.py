@@ -16,7 +16,7 @@ from incrowd.policy.deletion import read
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows
 from incrowd.text.units import Number, in_units
 
 

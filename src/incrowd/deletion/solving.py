@@ -1,21 +1,58 @@
-"""Solve a problem whose rows may be deleted: by which method, and what is known of the result."""
+"""Solve a problem whose rows may be deleted: by which method, and what is known of the result.
+
+Deleting any number of rows, for every method that serves k-anonymity: k tables in one.
+
+Claim.  Put k copies of a table below each other, copy i with the value i in one more column, whose
+star costs w.  The optimum of this table is k times that of the table whose rows may be deleted at
+the price w each; a release of it gives a release of the table of at most a k-th of its cost.
+
+Argument.  From a release with deletions: its classes in each copy, and for each deleted row the
+class of its k copies, which agree but in the new column: k·w.  That is k times its cost.
+Conversely a class that holds rows of two copies pays at least w for each of its rows, so deleting
+them all costs no more.  What is left of each copy is a release with deletions of the table; they
+cost no more than the release together, so the cheapest costs at most a k-th.
+
+So a lower bound, divided by k, is one, and a method within a factor of the optimum stays within it.
+
+Exact methods for tables whose rows may be deleted.
+
+``subset-dp`` knows the optimum of every sub-multiset of the rows: the best of those that lack few
+enough rows, with the price of these, is the optimum.  ``pattern-milp`` gets a variable for each
+distinct row, how many of its copies are deleted; these need no pattern.  They all leave to one
+place, whose capacity is the limit, so what is left with patterns fixed is a flow as before.
+"""
 
 from dataclasses import replace
 
+import numpy as np
+
 from incrowd.bounds.leaf_costs import averaged
-from incrowd.deletion.exact import by_patterns, by_subsets
-from incrowd.deletion.folded import by_folding
-from incrowd.deletion.found import Found, cost_of, rechecked
+from incrowd.deletion.found import DELETED, Found, cost_of, rechecked
 from incrowd.deletion.search import by_search
-from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
-from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT, solve
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError
+from incrowd.hierarchy.tree import Tree
 from incrowd.problem.deletion import Deletion
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.reduce.leaf_costs import served_apart
-from incrowd.run.stop import Share
-from incrowd.solvers.base import Context, Solver
+from incrowd.run.stop import Share, watched
+from incrowd.solvers.base import Context, Solver, insist
 from incrowd.solvers.catalog import LIMITED, by_id
-from incrowd.solvers.exact.submultisets import work
+from incrowd.solvers.exact.submultisets import classes_of, work
+from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.pattern_milp import PatternMILP
+from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
+from incrowd.solvers.fpt.program import (
+    TOLERANCES,
+    Columns,
+    Ints,
+    Program,
+    build,
+    round_up,
+    solve_program,
+    unproven,
+)
 from incrowd.solvers.portfolio import PACE
 from incrowd.text.units import counted
 
@@ -109,3 +146,125 @@ def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Con
             f"{', '.join(LIMITED)}, or leave most away"
         )
     return by_folding(problem, deletion, method, context)
+
+
+def folded(problem: Problem, price: int) -> Problem:
+    """Return the problem of k copies of the table, the copy's number in the first column."""
+    instance, k = problem.instance, problem.smallest_class
+    number = np.repeat(np.arange(k, dtype=np.int32), instance.distinct)
+    codes = np.column_stack([number, np.tile(instance.codes, (k, 1))])
+    side = Tree.suppression("copy of the table", tuple(map(str, range(k))), price)
+    counts = np.tile(instance.counts, k)
+    larger = Instance(codes, counts, (side, *instance.trees), instance.scale)
+    return replace(problem, instance=larger)
+
+
+def by_folding(
+    problem: Problem, deletion: Deletion, method: str | Solver, context: Context
+) -> Found:
+    """Solve k copies of the table at once by any method."""
+    rows, k = problem.instance.rows, problem.smallest_class
+    solved = solve(folded(problem, deletion.price), method, context)
+    number = np.repeat(np.arange(k), rows)
+    classes = solved.solution.classes
+    first = np.full(len(solved.solution.sizes), k)
+    np.minimum.at(first, classes, number)
+    mixed = np.zeros(len(first), bool)
+    mixed[classes[number != first[classes]]] = True
+    sides = np.where(mixed[classes], DELETED, classes).reshape(k, rows)
+    kept = [side for side in sides if (side != DELETED).any()] or [sides[0]]
+    best = min(kept, key=lambda side: cost_of(problem, side, deletion))
+    return Found(best, -(-solved.bound // k), solved.method, solved.ended)
+
+
+FAR = np.iinfo(np.int64).max
+
+
+def by_subsets(problem: Problem, deletion: Deletion, context: Context) -> Found:
+    """Take the best of all sub-multisets as what is kept.
+
+    Raises
+    ------
+    StoppedError: time ended before.
+    """
+    solver = SubsetDP(reductions="none")
+    insist(solver, problem)
+    with watched(context.stop):
+        filled = solver.optima(problem, context)
+    if filled is None:
+        raise StoppedError(f"method {solver.id!r} ended ({context.stop.why()}) before it was done")
+    parts, best, choice = filled
+    gone = problem.instance.rows - parts.size.astype(np.int64)
+    allowed = (best >= 0) & (gone <= deletion.limit(problem.instance.rows))
+    cost = np.where(allowed, best + deletion.price * gone, FAR)
+    kept = len(cost) - 1 - int(np.argmin(cost[::-1]))
+    classes = classes_of(problem, parts, solver.classes_of(choice, kept))
+    return Found(classes, int(cost[kept]), solver.id, "finished")
+
+
+def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found:
+    """Solve the integer program over patterns, with deletions in it.
+
+    Raises
+    ------
+    StoppedError: time ended before any release was found.
+    """
+    solver = PatternMILP(reductions="none")
+    insist(solver, problem)
+    instance = problem.instance
+    laws = problem.model.linear(problem.table)
+    assert laws is not None
+    context.tell("listing patterns")
+    patterns = closed_patterns(instance, problem.smallest_class, context.stop)
+    unit = max(int(np.gcd.reduce(np.append(patterns.cost, deletion.price))), 1)
+    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    program, columns = build(instance, scaled, laws)
+    each = np.arange(instance.distinct)
+    price = np.full(instance.distinct, deletion.price // unit)
+    gone = program.add_columns(price, instance.counts, False)
+    program.put(each, gone, 1)  # the first rows say that every copy goes somewhere
+    program.put(
+        program.add_rows(1, 0, deletion.limit(problem.instance.rows)).repeat(len(gone)), gone, 1
+    )
+    context.tell("integer program over patterns")
+    taken, bound, finished = taken_by(program, columns, problem.smallest_class, context)
+    classes = spread(problem, columns.pattern, columns.row, taken)
+    left = classes != DELETED
+    cost = int(np.dot(taken, patterns.cost[columns.pattern])) + deletion.price * int((~left).sum())
+    if finished and cost - bound * unit < 0.5 * unit:
+        return Found(classes, cost, solver.id, "finished")
+    ended = unproven(finished, context)
+    return Found(classes, min(cost, round_up(bound) * unit), solver.id, ended)
+
+
+def taken_by(
+    program: Program, columns: Columns, k: int, context: Context
+) -> tuple[Ints, float, bool]:
+    """Return what HiGHS puts where, by closer tolerances if a class lacks rows, and its bound.
+
+    Raises
+    ------
+    StoppedError: it found nothing.
+    """
+    taken, bound, finished = np.zeros(0, np.int64), 0.0, False
+    for tolerance in TOLERANCES:
+        with watched(context.stop):
+            values, bound, finished = solve_program(program, columns, context, tolerance)
+        if values is None:
+            why = unproven(finished, context)
+            raise StoppedError(f"method {PatternMILP.id!r} ended ({why}) before any release")
+        taken = np.rint(values[columns.x]).astype(np.int64)
+        used = np.bincount(columns.pattern, weights=taken)
+        if (used[used > 0] >= k).all():
+            break
+    return taken, bound, finished
+
+
+def spread(problem: Problem, pattern: Ints, row: Ints, taken: Ints) -> Ints:
+    """int64, shape (rows,): the pattern of each copy; where none takes it ``DELETED``."""
+    instance = problem.instance
+    classes, used = np.full(instance.rows, DELETED), instance.first_copy[:-1].copy()
+    for p, r, number in zip(pattern.tolist(), row.tolist(), taken.tolist(), strict=True):
+        classes[used[r] : used[r] + number] = p
+        used[r] += number
+    return classes

@@ -11,7 +11,7 @@ from incrowd.driver.unions import mended
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.hierarchy.family import costs_to_keep
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.essential import essential
+from incrowd.privacy.model import essential
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced

@@ -13,10 +13,10 @@ from incrowd.encoding.people import (
     paired,
     people_of,
     require_once,
+    require_unlinked,
     require_unmarked,
     with_persons,
 )
-from incrowd.encoding.pseudonyms import require_unlinked
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family

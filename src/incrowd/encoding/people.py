@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.tables.base import Column, Source
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Column, FewerRows, Source
 from incrowd.tables.whose import ownerless, owners
 from incrowd.text.missing import Marks, marks_for
 
@@ -62,6 +61,19 @@ def require_once(source: Source, names: Sequence[str]) -> None:
                 f"column {name!r}, which is left out, has {several:,} of its {there:,} "
                 "values in several rows: if it names people, name it with --person, so that people "
                 "are counted; if it does not, leave --strict out"
+            )
+
+
+def require_unlinked(source: Source, names: Sequence[str]) -> None:
+    """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
+    for name in names:
+        several, _ = repeated(source, name)
+        if several:
+            raise InputError(
+                f"column {name!r} has {several:,} values in several rows, which their pseudonym "
+                f"would link: whoever knows several of them knows more than k allows for. Name it "
+                "with --person as well, so that all rows of a person together are shared by k "
+                "people, or leave it out with --id"
             )
 
 

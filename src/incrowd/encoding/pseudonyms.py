@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from incrowd.encoding.people import repeated
 from incrowd.errors import InputError
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Column, Edit, Replacement, Source
@@ -78,16 +77,3 @@ def write_table(path: str | Path, source: Source, replaced: Mapping[str, Replace
         lines.writerows((name, value, label) for label, value in named)
     with whole(path, private=True) as file:
         file.write(text.getvalue().encode("utf-8", "surrogatepass"))
-
-
-def require_unlinked(source: Source, names: tuple[str, ...]) -> None:
-    """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
-    for name in names:
-        several, _ = repeated(source, name)
-        if several:
-            raise InputError(
-                f"column {name!r} has {several:,} values in several rows, which their pseudonym "
-                f"would link: whoever knows several of them knows more than k allows for. Name it "
-                "with --person as well, so that all rows of a person together are shared by k "
-                "people, or leave it out with --id"
-            )

@@ -26,7 +26,7 @@ from incrowd.policy import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows
 
 Ints = NDArray[np.int64]
 

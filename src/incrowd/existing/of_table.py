@@ -31,6 +31,7 @@ from incrowd.existing.served import require_columns, require_joined_texts
 from incrowd.existing.told import in_words, require_left, rows_told, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
+from incrowd.hierarchy.family import FamilySource
 from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
@@ -42,8 +43,7 @@ from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
-from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
 from incrowd.tables.files import write
 
 
@@ -363,3 +363,19 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
             ids = ids[levels[:, j], leaf]
         replacements[tree.column] = Replacement(labels, ids)
     return Edit(columns, replacements, kept=kept_of(table.roles))
+
+
+def ends_beyond(source: Source, existing: Source, policy: Policy) -> dict[str, tuple[str, ...]]:
+    """Return by column the ends of published ranges that are no values of the new rows.
+
+    Parameters
+    ----------
+    source: the new rows; existing: the earlier release.
+    """
+    found = {}
+    qi = policy.roles(source.columns).qi
+    for name, rule in policy.sources().items():
+        if isinstance(rule, FamilySource) and name in qi and name in existing.columns:
+            own, published = (table.encode(name).values for table in (source, existing))
+            found[name] = rule.ends_in(name, own, published)
+    return found

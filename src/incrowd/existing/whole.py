@@ -29,8 +29,7 @@ from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
 from incrowd.run.stop import Stop
-from incrowd.tables.base import Edit, Source, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Edit, FewerRows, Source, texts
 from incrowd.tables.files import open_table, write
 
 Ints = NDArray[np.int64]

@@ -8,12 +8,11 @@ from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
 from incrowd.hierarchy.interval import Intervals
 from incrowd.hierarchy.keep import Keep
-from incrowd.hierarchy.ladder import Ladder, Source
+from incrowd.hierarchy.ladder import Ladder, Source, Suppression
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.spec import parse
-from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import STAR, Tree
 
 __all__ = [

@@ -7,8 +7,7 @@ from fractions import Fraction
 from incrowd.errors import HierarchyError, InputError, did_you_mean
 from incrowd.hierarchy.costs import PLACES, Cost, Number, exact, parse_cost
 from incrowd.hierarchy.family import Family, FamilySource
-from incrowd.hierarchy.ladder import Ladder, Source
-from incrowd.hierarchy.suppression import Suppression
+from incrowd.hierarchy.ladder import Ladder, Source, Suppression
 from incrowd.hierarchy.tree import Tree
 
 CostChoice = Cost | str

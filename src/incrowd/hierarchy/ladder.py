@@ -134,3 +134,15 @@ def flat(column: str, values: Sequence[str | None], origin: str = "none") -> Lad
     level = np.vstack([zero, zero + 1])
     below = np.vstack([np.ones(size, np.int64), np.full(size, size, np.int64)])
     return Ladder(column, (leaves, (STAR,)), node, level, below, size, None, origin)
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """A value stays, or becomes ``*``: the hierarchy of height 1."""
+
+    def __str__(self) -> str:
+        return "none"
+
+    def build(self, column: str, values: Sequence[str | None]) -> Ladder:
+        """Return the ladder of the values, sorted by text, a missing one last."""
+        return flat(column, values, str(self))

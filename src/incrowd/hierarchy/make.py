@@ -10,8 +10,7 @@ from itertools import accumulate, pairwise
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import DIGITS, Numbered, interval_label
 from incrowd.hierarchy.ladder import Ladder, distinct, is_missing
-from incrowd.hierarchy.paths import rule_ladder
-from incrowd.hierarchy.tree import STAR
+from incrowd.hierarchy.paths import require_no_star, rule_ladder
 from incrowd.text.numerals import POINT
 
 
@@ -135,12 +134,7 @@ def file_text(ladder: Ladder) -> str:
     ------
     HierarchyError: the column has no values, or ``*`` is one.
     """
-    if STAR in ladder.leaves:
-        raise HierarchyError(
-            f"column {ladder.column!r}, {ladder.origin}: a value is {STAR!r}, which stands for a "
-            "suppressed cell: write these cells otherwise, for no hierarchy file can have such a "
-            "line"
-        )
+    require_no_star(ladder.column, ladder.origin, ladder.leaves)
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=";", lineterminator="\n")
     writer.writerows(file_rows(ladder))

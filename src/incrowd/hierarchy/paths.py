@@ -164,17 +164,26 @@ def rule_ladder(
     Parameters
     ----------
     declared: further values, which repeat themselves up to ``*``.
+
+    Raises
+    ------
+    HierarchyError: ``*`` is a value, or labels are no tree.
     """
     columns = [[*labels, *declared] for labels in columns]
     count = len(columns[0])
-
-    if STAR in columns[0]:
-        raise HierarchyError(
-            f"column {column!r}, {origin}: a value is {STAR!r}, which stands for a suppressed cell"
-        )
+    require_no_star(column, origin, columns[0])
     place = f"column {column!r}, {origin}"
     paths = chart(Grid([*columns, [STAR] * count], origin, lambda row: place, derived=True))
     return paths.ladder(column, np.arange(count), columns[0], missing)
+
+
+def require_no_star(column: str, origin: str, leaves: Sequence[str | None]) -> None:
+    """Raise HierarchyError if ``*`` is among the values."""
+    if STAR in leaves:
+        raise HierarchyError(
+            f"column {column!r}, {origin}: a value is {STAR!r}, which stands for a suppressed "
+            "cell: write these cells otherwise"
+        )
 
 
 def number(columns: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.int32]]:

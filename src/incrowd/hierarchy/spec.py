@@ -14,12 +14,11 @@ from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.hierarchy.interval import Intervals
 from incrowd.hierarchy.keep import Keep
-from incrowd.hierarchy.ladder import Source
+from incrowd.hierarchy.ladder import Source, Suppression
 from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
-from incrowd.hierarchy.suppression import Suppression
 from incrowd.text.numerals import POINT
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")

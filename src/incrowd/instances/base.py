@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,30 @@ class Option:
     help: str
     of_table: bool = False
     choices: tuple[str, ...] = ()
+
+
+class FromFile:
+    """What families share whose source problem, their first field, stands in a file."""
+
+    form: ClassVar[Any]
+    """The source problem's class, which reads its text."""
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> Self:
+        """Read the source problem."""
+        return cls.of(cls.form.parse(text), options)
+
+    @classmethod
+    def of(cls, problem: Any, options: Options) -> Self:
+        """Return the family of a source problem; options of its table are fields, in their order.
+
+        Raises
+        ------
+        InputError: an option is of another type or out of range.
+        """
+        made: Any = cls
+        return made(problem, *(parameter(one, options) for one in cls.options if one.of_table))
 
 
 class Family(Protocol[A]):
@@ -117,6 +141,15 @@ def fraction(options: Options, name: str) -> Fraction:
         return fraction_of(value)
     except (ValueError, ZeroDivisionError, TypeError):
         raise InputError(f"{name} must be a number such as 1/3 or 0.4, not {value!r}") from None
+
+
+def parameter(option: Option, options: Options) -> Value:
+    """Return an option as its default's type; raises InputError."""
+    if option.choices:
+        return str(options[option.name])
+    if isinstance(option.default, Fraction):
+        return fraction(options, option.name)
+    return whole(options, option.name, 1)
 
 
 def with_defaults(family: type[Family[Any]], given: Options) -> dict[str, Value]:

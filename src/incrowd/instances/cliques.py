@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.instances.base import Option, Options, fraction, whole
+from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.edge_partition import edge_columns
 from incrowd.instances.graph import Edge, Graph, OfGraph, names, random_edges, random_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
@@ -86,18 +86,13 @@ class Clique(OfGraph):
             raise InputError("the graph has no edge")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "Clique":
-        """Read an edge list."""
-        return cls(Graph.parse(text), whole(options, "h", 2))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[Clique, Members | None]":
         """Draw a graph, with an h-clique if planted."""
         h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
         graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
-        return cls(graph, h), answer
+        return cls.of(graph, options), answer
 
     @property
     def k(self) -> int:
@@ -190,19 +185,13 @@ class HalfClique(OfGraph):
         return int(self.graph.order / (2 * self.c))
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "HalfClique":
-        """Read an edge list."""
-        return cls(Graph.parse(text), fraction(options, "c"))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[HalfClique, Members | None]":
         """Draw a graph, with a clique on half the vertices if planted."""
-        vertices = whole(options, "vertices", 4)
-        edges = whole(options, "edges", 1)
+        vertices, edges = whole(options, "vertices", 4), whole(options, "edges", 1)
         graph, answer = draw(rng, planted, vertices, edges, vertices // 2)
-        return cls(graph, fraction(options, "c")), answer
+        return cls.of(graph, options), answer
 
     def to_table(self) -> HardTable:
         """Row i has i in the columns of the edges at vertex i; new rows have theirs everywhere."""
@@ -272,18 +261,13 @@ class AnyClique(OfGraph):
         self.padded()  # raises for a share c that leaves no room
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "AnyClique":
-        """Read an edge list."""
-        return cls(Graph.parse(text), whole(options, "h", 2), fraction(options, "c"))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[AnyClique, Members | None]":
         """Draw a graph, with an h-clique if planted."""
         h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
         graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
-        return cls(graph, h, fraction(options, "c")), answer
+        return cls.of(graph, options), answer
 
     def padded(self) -> HalfClique:
         """The graph with lone vertices (h ≥ n/2), or with vertices adjacent to all (h < n/2)."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.instances.base import FromFile
 
 Clause = tuple[int, int, int]
 Assignment = tuple[bool, ...]
@@ -106,11 +107,12 @@ class Cnf:
 
 
 @dataclass(frozen=True)
-class OfFormula:
+class OfFormula(FromFile):
     """What families of a formula share: their file is DIMACS CNF."""
 
     formula: Cnf
 
+    form: ClassVar[type[Cnf]] = Cnf
     file_format: ClassVar[str] = "DIMACS CNF"
     decision: ClassVar[bool] = True
 

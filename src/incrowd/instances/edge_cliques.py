@@ -19,7 +19,7 @@ from incrowd.instances.edge_partition import (
     first_cover,
     incidence,
 )
-from incrowd.instances.graph import Graph, OfGraph, random_graph
+from incrowd.instances.graph import OfGraph, random_graph
 from incrowd.instances.planting import plant_cliques
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 
@@ -70,11 +70,6 @@ class EdgeCliques(OfGraph):
             raise InputError(f"a clique of {self.r} vertices has {comb(self.r, 2)} edges")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "EdgeCliques":
-        """Read an edge list; edges are ranked in its order."""
-        return cls._of(Graph.parse(text), options)
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[EdgeCliques, Parts | None]":
@@ -82,14 +77,9 @@ class EdgeCliques(OfGraph):
         r, parts = whole(options, "r", 3), whole(options, "parts", 1)
         vertices = whole(options, "vertices", r)
         if not planted:
-            return cls._of(random_graph(rng, vertices, comb(r, 2) * parts), options), None
+            return cls.of(random_graph(rng, vertices, comb(r, 2) * parts), options), None
         graph, answer = plant_cliques(rng, vertices, parts, r)
-        return cls._of(graph, options), answer
-
-    @classmethod
-    def _of(cls, graph: Graph, options: Options) -> "EdgeCliques":
-        copies = whole(options, "copies", 1)
-        return cls(graph, whole(options, "r", 3), copies, str(options["alphabet"]))
+        return cls.of(graph, options), answer
 
     @property
     def blocks(self) -> int:

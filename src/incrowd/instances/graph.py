@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.instances.base import Options
+from incrowd.instances.base import FromFile
 
 Edge = tuple[int, int]
 
@@ -161,17 +161,13 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class OfGraph:
+class OfGraph(FromFile):
     """What families of a graph share: their file is its edge list."""
 
     graph: Graph
 
+    form: ClassVar[type[Graph]] = Graph
     file_format: ClassVar[str] = "edge list"
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> Self:
-        """Read an edge list."""
-        return cls(Graph.parse(text))
 
     def text(self) -> str:
         """The edge list."""

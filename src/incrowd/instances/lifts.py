@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.instances.base import Option, Options, fraction, whole
+from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.plain import OfTable, PlainTable, best_partition, plant_classes, random_table
 from incrowd.instances.table import HardTable, ModelSpec, Partition, SameClasses, check_partition
 
@@ -51,18 +51,13 @@ class ClosenessLift(SameClasses, OfTable):
             raise InputError(f"k must be from 2 to the number of rows, not {self.k}")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "ClosenessLift":
-        """Read a table whose columns are all quasi-identifiers."""
-        return cls(PlainTable.parse(text), whole(options, "k", 2))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[ClosenessLift, Partition | None]":
         """Draw a table, with a known k-anonymity optimum if planted."""
         k = whole(options, "k", 2)
         table, answer = draw(rng, planted, whole(options, "rows", k), k, options)
-        return cls(table, k), answer
+        return cls.of(table, options), answer
 
     def to_table(self) -> HardTable:
         """The same quasi-identifiers, a sensitive value for each row, t = 1 − k/n."""
@@ -115,18 +110,13 @@ class Padding(OfTable):
             raise InputError(f"c must be above 0 and at most 1/3, not {self.c}")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "Padding":
-        """Read a table whose columns are all quasi-identifiers."""
-        return cls(PlainTable.parse(text), fraction(options, "c"))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[Padding, Partition | None]":
         """Draw a table, with a known (n/2)-anonymity optimum if planted."""
         rows = whole(options, "rows", 4)
         table, answer = draw(rng, planted, rows, rows // 2, options)
-        return cls(table, fraction(options, "c")), answer
+        return cls.of(table, options), answer
 
     @property
     def half(self) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.instances.base import Option, Options, fraction, whole
+from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.table import HardTable, ModelSpec, Partition, encode
 from incrowd.instances.triples import Chosen, OfTriples, Triples, random_triples
 
@@ -54,11 +54,6 @@ class ThreeDimensionalMatching(OfTriples):
     def __post_init__(self) -> None:
         if any(len(self.triples.holding(e)) > 3 for e in range(self.triples.size)):
             raise InputError("an element is in more than 3 triples")
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "ThreeDimensionalMatching":
-        """Read triples."""
-        return cls(Triples.parse(text))
 
     @classmethod
     def make(
@@ -128,11 +123,6 @@ class Closeness(OfTriples):
             raise InputError(f"t must be at least {least} and below {above}, not {self.t}")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> Self:
-        """Read triples."""
-        return cls(Triples.parse(text), fraction(options, "t"))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> tuple[Self, Chosen | None]:
@@ -140,7 +130,7 @@ class Closeness(OfTriples):
         side = whole(options, "side", 1)
         count = whole(options, "triples", side if planted else 1, side**3)
         triples, answer = random_triples(rng, side, count, count, planted)
-        return cls(triples, fraction(options, "t")), answer
+        return cls.of(triples, options), answer
 
     def table(self, model: ModelSpec, values: list[int]) -> HardTable:
         """One row per value, elements first; one column per triple, 0 for the elements it holds.

@@ -41,11 +41,6 @@ class TwoColumnSat(OfFormula):
             raise InputError("every clause must be all positive or all negative")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "TwoColumnSat":
-        """Read DIMACS CNF."""
-        return cls(Cnf.parse(text), whole(options, "k", 3))
-
-    @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
     ) -> "tuple[TwoColumnSat, Assignment | None]":
@@ -62,7 +57,7 @@ class TwoColumnSat(OfFormula):
                 chosen.append(clause)
         if len(chosen) < clauses:
             raise InputError("found no such formula: take more variables or fewer clauses")
-        family = cls(Cnf(variables, tuple(chosen)), whole(options, "k", 3))
+        family = cls.of(Cnf(variables, tuple(chosen)), options)
         return family, hidden if planted else None
 
     @cached_property

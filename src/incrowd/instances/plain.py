@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.instances.base import FromFile
 from incrowd.instances.table import HardTable, ModelSpec, Partition, encode
 
 MOST_ROWS = 18
@@ -55,11 +56,12 @@ class PlainTable:
 
 
 @dataclass(frozen=True)
-class OfTable:
+class OfTable(FromFile):
     """What families of a plain table share: their file is CSV."""
 
     table: PlainTable
 
+    form: ClassVar[type[PlainTable]] = PlainTable
     file_format: ClassVar[str] = "CSV"
     decision: ClassVar[bool] = False
 

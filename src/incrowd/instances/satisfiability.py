@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.cnf import Assignment, Cnf, OfFormula, random_cnf
+from incrowd.instances.cnf import Assignment, OfFormula, random_cnf
 from incrowd.instances.edge_partition import incidence_table
 from incrowd.instances.gadgets import FormulaGraph, formula_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
@@ -32,11 +32,6 @@ class OneInThreeSat(OfFormula):
             choices=("any", "positive"),
         ),
     )
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "OneInThreeSat":
-        """Read DIMACS CNF."""
-        return cls(Cnf.parse(text))
 
     @classmethod
     def make(

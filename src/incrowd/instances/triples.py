@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.instances.base import FromFile
 from incrowd.instances.exact_cover import largest_packing
 from incrowd.instances.graph import names
 
@@ -100,11 +101,12 @@ class Triples:
 
 
 @dataclass(frozen=True)
-class OfTriples:
+class OfTriples(FromFile):
     """What families of triples share: their file lists them, and a largest matching is best."""
 
     triples: Triples
 
+    form: ClassVar[type[Triples]] = Triples
     file_format: ClassVar[str] = "triples"
     decision: ClassVar[bool] = False
 

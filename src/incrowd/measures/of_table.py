@@ -24,11 +24,14 @@ from incrowd.measures.figures import (
     RiskFigures,
     SensitiveFigures,
 )
-from incrowd.measures.keys import Agreement, Codes, agreement, found_together
 from incrowd.measures.loss import column_figures
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.measures.people import (
+    Agreement,
+    Codes,
+    agreement,
     counting,
+    found_together,
     group_figures,
     owners_of,
     pairs_counted,

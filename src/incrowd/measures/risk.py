@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measures.figures import RiskFigures
-from incrowd.measures.keys import Agreement, agreement, representatives
+from incrowd.measures.people import Agreement, agreement, representatives
 from incrowd.privacy.classes import largest_ratio
 from incrowd.tables.base import Column
 

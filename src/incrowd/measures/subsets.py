@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measures.figures import SubsetFigures
-from incrowd.measures.keys import Agreement, Codes, agreement, representatives
+from incrowd.measures.people import Agreement, Codes, agreement, representatives
 
 TABLE = 2**24
 """Counting into a table of that many places beats sorting."""

@@ -7,8 +7,8 @@ share a class, or are linked by a chain of shared classes, then show one cell in
 
 Groups first: the persons' table, with the constant columns alone, each person weighted by the
 number of rows (``incrowd.persons.groups``).  Then classes within each group, by the columns that
-vary (``incrowd.persons.varying``), which cost less in larger groups: groups of at least k, 2k and
-4k people are tried, and the cheapest release counts.
+vary, which cost less in larger groups: groups of at least k, 2k and 4k people are tried, and the
+cheapest release counts.
 
 Bounds: every alike release is one whose classes have k people, so the bound of these holds; and the
 constant columns cost at least as much as the cheapest groups.  The higher one counts.  Where no
@@ -26,10 +26,13 @@ from incrowd.bounds.prices import Prices
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
-from incrowd.persons.groups import Persons, grouped
-from incrowd.persons.varying import classes_within
+from incrowd.hierarchy.tree import Tree
+from incrowd.persons.groups import Persons, dense, grouped
 from incrowd.persons.whole_price import whole_prices
-from incrowd.privacy.people import as_whole
+from incrowd.privacy.classes import values_by_class
+from incrowd.privacy.people import People, as_whole
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context, Solver
@@ -184,3 +187,41 @@ def of_both(
     if known is None:
         return found
     return replace(found, prices=known.prices, lawful=known.lawful)
+
+
+def classes_within(
+    table: Coded, group: Ints, columns: tuple[int, ...], k: int, context: Context
+) -> Ints:
+    """int64, shape (rows,): classes of at least k people, each within its group.
+
+    All groups are one table: the group is a column whose star costs more than all others together,
+    so that no class of a cheapest release holds two groups.  A search need not find that; what it
+    leaves is parted by groups, and parts with fewer than k people are joined.
+    """
+    whose = table.owners
+    trees = [table.instance.trees[j] for j in columns]
+    star = sum(tree.dearest for tree in trees) + 1
+    names = tuple(f"{g:09}" for g in range(int(group.max()) + 1))
+    codes = np.column_stack([table.leaves[:, list(columns)], group]).astype(np.int32)
+    side = Tree.suppression("group", names, star)
+    instance, copy = from_codes(codes, (*trees, side), whose, table.instance.scale)
+    try:
+        solved = solve(Problem(instance, People(k, 0)), "auto", context)
+    except StoppedError:  # each group as one class is lawful, if dear
+        return group
+    return parted(solved.solution.classes[copy], group, whose, k)
+
+
+def parted(classes: Ints, group: Ints, whose: Ints, k: int) -> Ints:
+    """Part classes by group; join the parts of a group with fewer than k people, or all of them."""
+    width = int(group.max()) + 1
+    part = dense(classes * width + group)
+    few = values_by_class(part, whose) < k
+    left = few[part]
+    part[left] = len(few) + group[left]  # what is too small within a group, together
+    part = dense(part)
+    broken = np.zeros(width, bool)
+    broken[group[(values_by_class(part, whose) < k)[part]]] = True
+    whole = broken[group]
+    part[whole] = len(part) + group[whole]
+    return dense(part)

@@ -7,6 +7,7 @@ groups come from a search without weights and are improved with them (``incrowd.
 the bound is one by prices (``incrowd.persons.whole_price``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,20 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
-from incrowd.driver.solve import Solved, solve
+from incrowd.driver.solve import TINY_EFFORT, Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
 from incrowd.hierarchy.family import Family
 from incrowd.persons.exchange import exchanged
-from incrowd.persons.small import SMALL, by_patterns
 from incrowd.persons.whole_price import whole_prices
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.linear import Linear
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
-from incrowd.run.stop import Share
+from incrowd.run.stop import Share, watched
 from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
+from incrowd.solvers.fpt.program import TOLERANCES, build, solve_program
 
 Ints = NDArray[np.int64]
+SMALL = 40  # people, whose groups an integer program finds
 SEARCH, EXCHANGE = 0.3, 0.3  # shares of what is left of a time limit
 
 
@@ -168,3 +172,50 @@ def priced_evenly(persons: Persons, solved: Solved) -> Prices | None:
     price = np.zeros(persons.visits.instance.distinct, np.int64)
     price[persons.visits.place] = of_person
     return Prices(price, prices.quantum)
+
+
+def by_patterns(
+    codes: NDArray[np.int32],
+    weight: Ints,
+    trees: Sequence[Family],
+    scale: int,
+    k: int,
+    context: Context,
+) -> tuple[Ints, int] | None:
+    """Return the cheapest groups and their cost; None where it takes long or cannot be sure.
+
+    As ``pattern-milp``, but that a person pays a pattern's cost once for each row: people alike who
+    have equally many rows are copies.
+    """
+    instance, copy = from_codes(codes, tuple(trees), weight, scale)
+    if effort(instance) > 2 * TINY_EFFORT:
+        return None
+    rows_of = instance.sensitive_codes[:, 0].astype(np.int64)
+    try:
+        patterns = closed_patterns(instance, k, context.stop)
+    except StoppedError:
+        return None
+    unit = max(int(np.gcd.reduce(patterns.cost)), 1)
+    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    program, columns = build(instance, scaled, Linear(k=k))
+    pays = scaled.cost[columns.pattern] * rows_of[columns.row]
+    program.cost[0] = pays.astype(np.float64)
+    context.tell("integer program over patterns")
+    for tolerance in TOLERANCES:
+        try:
+            with watched(context.stop):
+                values, bound, finished = solve_program(program, columns, context, tolerance)
+        except StoppedError:
+            return None
+        if values is None or not finished:
+            return None
+        taken = np.rint(values[columns.x]).astype(np.int64)
+        used = np.bincount(columns.pattern, weights=taken)
+        cost = int(np.dot(taken, pays))
+        if (used[used > 0] >= k).all() and cost - bound < 0.5:
+            member, begin = np.empty(instance.rows, np.int64), instance.first_copy[:-1].copy()
+            for p, r, n in zip(columns.pattern, columns.row, taken, strict=True):
+                member[begin[r] : begin[r] + n] = p
+                begin[r] += n
+            return member[copy], cost * unit
+    return None

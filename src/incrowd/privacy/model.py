@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,3 +262,38 @@ def all_of(models: Sequence[Model]) -> Model:
 def is_model(given: object) -> bool:
     """Whether something is a privacy model at all."""
     return isinstance(given, Model)
+
+
+class Claims(NamedTuple):
+    """What the independent checker can check of a model, and the parts that it does not know."""
+
+    models: list[dict[str, Any]]
+    unchecked: tuple[Model, ...]
+
+
+def claims_of(model: Model, sensitive: Values) -> Claims:
+    """Return a model as plain data, one entry per part and sensitive column, and what is left.
+
+    Parameters
+    ----------
+    sensitive: each sensitive column's values by code, columns in the order of the attributes.
+    """
+    claims = [(part, part.claim(sensitive)) for part in model.parts]
+    known = [entry for _, claim in claims for entry in claim or ()]
+    return Claims(known, tuple(part for part, claim in claims if claim is None))
+
+
+def essential(model: Model, table: Group) -> Model:
+    """Return a model that the same classes of ``table`` obey, with k once at most.
+
+    k-anonymity is left out where the other models' smallest class has k rows anyway, so that
+    methods for those models alone serve the combination.  1-anonymity alone stays as it is.
+    """
+
+    def least(part: Model) -> int:
+        return part.smallest_class(table)
+
+    others = [part for part in model.parts if not part.size_decides]
+    sized = sorted((part for part in model.parts if part.size_decides), key=least)[-1:]
+    needed = [part for part in sized if least(part) > max(map(least, others), default=0)]
+    return all_of([*needed, *others])

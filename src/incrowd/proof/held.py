@@ -26,8 +26,8 @@ from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
-from incrowd.privacy.claims import claims_of
 from incrowd.privacy.combination import Combination
+from incrowd.privacy.model import claims_of
 from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,
@@ -39,8 +39,7 @@ from incrowd.proof.costs_asked import (
 )
 from incrowd.proof.links import links_torn
 from incrowd.published.pseudonyms import KEY
-from incrowd.tables.base import Source, texts
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows, Source, texts
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.missing import marks_for

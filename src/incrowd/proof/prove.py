@@ -8,8 +8,10 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
@@ -17,22 +19,28 @@ from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.missing import bare_of
 from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.persons.alike import certified
 from incrowd.policy.base import Policy
-from incrowd.privacy.claims import claims_of
-from incrowd.privacy.model import Model, all_of
+from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
-from incrowd.proof.averaged import write_averages
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
-from incrowd.proof.writing import Evidence, sha256_of, write_proof
-from incrowd.tables.base import Source
-from incrowd.tables.fewer import FewerRows
+from incrowd.proof.writing import (
+    Evidence,
+    facts_of,
+    ladders_table,
+    seal,
+    sets_table,
+    sha256_of,
+    write_proof,
+)
+from incrowd.tables.base import FewerRows, Source
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -245,3 +253,49 @@ def write_statement(
     factors = None if veil is None else {name: float(x) for name, x in veil.factors.items()}
     text = json.dumps(statement(facts, proof, factors), indent=1, ensure_ascii=False)
     file.write(text.encode() + b"\n")
+
+
+def write_averages(
+    file: str | Path | IO[bytes],
+    evidence: Evidence,
+    release: "Published",
+    averaged: Averaged,
+    paths: tuple[str | Path, str | Path],
+) -> dict[str, Any]:
+    """Write the proof of a release of averages; return its JSON part.
+
+    Parameters
+    ----------
+    evidence: of the classes, as of any release.  paths: of the original and the release.
+    """
+    order = slice(None) if evidence.order is None else evidence.order
+    rows = range(release.rows) if evidence.order is None else evidence.order
+    tables = {
+        "rows.parquet": pl.DataFrame(
+            {
+                "original": pl.Series(rows, dtype=pl.Int64),
+                "class": averaged.classes[order],
+                "price": averaged.prices[order],
+            }
+        ),
+        "ladders.parquet": ladders_table(evidence),
+        "sets.parquet": sets_table(evidence),
+    }
+    known = {**evidence.hierarchies, **stated(averaged, evidence.hierarchies)}
+    facts = facts_of(replace(evidence, hierarchies=known), *paths)
+    facts |= {"averaged": list(averaged.columns), "quantum": QUANTUM}
+    facts |= {"cost": release.cost_units, "bound": release.bound_units}
+    return seal(file, facts, tables)
+
+
+def stated(averaged: Averaged, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a proof says of averaged columns: the rule with its decimals, and apart."""
+    return {
+        axis.column: {
+            **known.get(axis.column, {}),
+            "origin": str(Averages(axis.rule.kind, axis.digits)),
+            "sha256": None,
+            "average": axis.rule.stated(axis.digits),
+        }
+        for axis in averaged.axes
+    }

@@ -8,8 +8,7 @@ from incrowd.proof.prove import dialect_of, prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
-from incrowd.tables.base import Source, agree
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import FewerRows, Source, agree
 from incrowd.tables.files import read
 from incrowd.tables.stat import require_place_of
 

@@ -48,7 +48,7 @@ class Evidence:
     order: int64, shape (rows,): original row of each released row, or None for the same order.
     classes: int64, shape (rows,): class of each released row, numbered by first appearance.
     roles: of the original's columns.
-    models: the privacy models as plain data (``incrowd.privacy.claims``).
+    models: the privacy models as plain data (``incrowd.privacy.model``).
     unchecked: names of those that the checker does not know, and a proof does not certify.
     prices, price_k: the certificate, and the size of class it is made for.
     pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).

@@ -16,17 +16,15 @@ from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import values_by_class
-from incrowd.privacy.model import Model
+from incrowd.privacy.model import Claims, Model, claims_of
 from incrowd.published import cautions
 from incrowd.published.figures import Figures
 from incrowd.published.rechecked import rechecked
 from incrowd.published.unchanged import of_unchanged
 from incrowd.published.window import Windows
 from incrowd.tables import files
-from incrowd.tables.base import Edit, Source, Table, agree, labelled
-from incrowd.tables.fewer import FewerRows
+from incrowd.tables.base import Edit, FewerRows, Source, Table, agree, labelled
 from incrowd.text.units import Number, in_units
 
 if TYPE_CHECKING:

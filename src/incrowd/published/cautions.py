@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
-from incrowd.measures.keys import agreement
+from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.roles import Roles

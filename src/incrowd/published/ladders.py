@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.checker.ladder import validated
 from incrowd.checker.ranges import Intervals
+from incrowd.checker.rejection import RejectedError
+from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
@@ -35,8 +38,16 @@ def ladder_of(tree: Family) -> pl.DataFrame:
 
 
 def ladders_of(trees: tuple[Family, ...]) -> dict[str, pl.DataFrame]:
-    """Return the ladders of all trees by column name."""
-    return {tree.column: ladder_of(tree) for tree in trees}
+    """Return the ladders of all trees by column name, validated by the checker.
+
+    Raises
+    ------
+    VerificationError: a hierarchy is no tree.
+    """
+    try:
+        return {tree.column: validated(ladder_of(tree), tree.column) for tree in trees}
+    except RejectedError as error:
+        raise VerificationError(f"the re-check of the release: {error}") from None
 
 
 def ranges_of(trees: tuple[Family, ...]) -> dict[str, Intervals]:

@@ -1,22 +1,27 @@
 """A release, handed to the independent checker: the one call site."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.averages.of_table import Averaged
+from incrowd.checker.averages import columns_of
+from incrowd.checker.averages import recheck as recheck_averages
 from incrowd.checker.combinations import Crowd, require_crowds
 from incrowd.checker.people import named
-from incrowd.checker.recheck import recheck
+from incrowd.checker.recheck import classes_of, recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import VerificationError
+from incrowd.policy.base import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.published.averages import averages_checked, not_verified
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.tables.base import Table, labelled, texts
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,3 +92,37 @@ def _sensitive(release: Any) -> "pl.DataFrame | None":
     whose = whose.with_columns(named(whose.get_columns(), release.claims.models))
     moved = whose if release.edit.order is None else whose[release.edit.order]
     return moved if not found.width else found.hstack(moved)
+
+
+def not_verified(error: RejectedError, names: tuple[str, ...]) -> VerificationError:
+    """Return the error of a release that the checker rejects; its columns have numbers."""
+    place = "" if error.row is None else f"row {error.row}, "
+    if error.column is not None:
+        place += f"column {names[int(error.column)]!r}, "
+    return VerificationError(f"the re-check of the release: {place}{error.reason}")
+
+
+def averages_checked(release: Any, averaged: Averaged, after: "pl.DataFrame") -> NDArray[np.int64]:
+    """Return the class of each released row, counted on the text; as ``Published.class_of_row``.
+
+    Raises
+    ------
+    VerificationError: a cell is not the average of its class, or the cost is another.
+    """
+    policy: Policy = release.policy
+    names = {name: str(j) for j, name in enumerate(release.roles.qi)}
+    before = labelled(release.source, release.roles.qi)
+    before.columns = after.columns = list(names.values())
+    rules = {names[axis.column]: axis.rule.stated(axis.digits) for axis in averaged.axes}
+    marks = {names[name]: marks_for(policy.na, name) for name in averaged.columns}
+    weights = {names[t.column]: Fraction(t.dearest, release.scale) for t in release.trees}
+    order = release.edit.order
+    classes = averaged.classes if order is None else averaged.classes[order]
+    try:
+        columns = columns_of(before, rules, marks, weights)
+        recheck_averages(
+            before, after, columns, release.k, classes, order, release.cost_units, release.scale
+        )
+    except RejectedError as error:
+        raise not_verified(error, release.roles.qi) from None
+    return classes_of(after, after.columns)

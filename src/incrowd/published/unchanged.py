@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import found_together
+from incrowd.measures.people import found_together
 from incrowd.policy.forms import COMMAS, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
 from incrowd.published import cautions
@@ -84,7 +84,7 @@ def of_rare(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
     """Yield the caution that most values of kept columns are those of fewer than k rows."""
     rare = [name for name, column in columns.items() if alone(column, k) > HALF * rows]
     if rare and rows >= FEW_ROWS:
-        days = [name for name in rare if is_dates(columns[name])]
+        days = [name for name in rare if kind(columns[name]) == "dates"]
         dated = f" ({', '.join(map(repr, days))}: dates, which others often know)" if days else ""
         yield (
             f"most cells of {', '.join(map(repr, rare))} are shared by fewer than {k:,} rows and "
@@ -108,11 +108,6 @@ def judged_together(
         for name, column in columns.items()
         if (name in secret and len(secret) > 1) or alone(column, k) <= HALF * rows
     }
-
-
-def is_dates(column: Column) -> bool:
-    """Whether a column holds dates."""
-    return kind(column) == "dates"
 
 
 def is_named(column: Column) -> bool:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import dense
+from incrowd.measures.people import dense
 from incrowd.tables.base import Column
 
 MOST_COLUMNS = 12

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import agreement
-from incrowd.measures.people import counting
+from incrowd.measures.people import agreement, counting
 from incrowd.tables.base import Table
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -1,5 +1,8 @@
 """The sections for the publisher alone: risk, sensitive columns, frontier, how to do it again."""
 
+import platform
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -8,12 +11,13 @@ from numpy.typing import NDArray
 from incrowd.measures.figures import RiskFigures
 from incrowd.measures.loss import column_figures
 from incrowd.measures.risk import risk_figures
+from incrowd.policy.base import ROLES
+from incrowd.policy.spell import ascii_of, call_of
 from incrowd.published.base import Published
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
-from incrowd.report.replicate import python_call, versions
 from incrowd.report.sections import EACH_CLASS, alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
@@ -237,3 +241,30 @@ def names(given: tuple[str, ...]) -> Html:
         return Html("–")
     listed = [joined(", " if i else None, cell_text(name)) for i, name in enumerate(given)]
     return joined(*listed)
+
+
+PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy")
+ADDED = "new_rows,\n    existing=earlier_release"
+
+
+def python_call(release: Published, file: tuple[str, str] | None, added: bool = False) -> str:
+    """Return the call of ``incrowd.anonymize`` that makes the release, defaults left out.
+
+    added: its rows are those of an earlier release and new ones, which the call names apart.
+    """
+    roles = {role: list(getattr(release.roles, role)) for role in ROLES}
+    policy = replace(release.policy, **roles)
+    if added:
+        return f"{call_of(policy, ADDED)}.whole(earlier_original, earlier_proof, earlier_release)"
+    return call_of(policy, "frame" if file is None else ascii_of(file[0]))
+
+
+def versions() -> list[tuple[str, str]]:
+    """Versions of what the result may depend on, where installed."""
+    found = [("Python", platform.python_version())]
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            continue
+    return found

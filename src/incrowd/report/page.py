@@ -35,7 +35,7 @@ def page(title: str, name: str, top: Html, sections: Sequence[Section], foot: Ht
         Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Html(f'<meta http-equiv="Content-Security-Policy" content="{NOTHING}">'),
         Html('<meta name="referrer" content="no-referrer">'),
-        tag("title", f"{title}: ", cell_title(name)),
+        tag("title", f"{title}: ", of(visible(name))),
         tag("style", Html(SHEET)),
     )
     links = [tag("li", tag("a", part.title, href=f"#{part.id}")) for part in sections]
@@ -52,12 +52,6 @@ def page(title: str, name: str, top: Html, sections: Sequence[Section], foot: Ht
         tag("footer", foot),
     )
     return f'<!DOCTYPE html>\n<html lang="en" dir="ltr">{head}{body}</html>\n'
-
-
-def cell_title(name: str) -> Html:
-    """A name where no markup may be."""
-
-    return of(visible(name))
 
 
 class Pictures:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measures.figures import GroupFigures
-from incrowd.measures.keys import agreement
-from incrowd.measures.people import counting, fewest_of, group_figures
+from incrowd.measures.people import agreement, counting, fewest_of, group_figures
 from incrowd.report.html import Html, cell_text, joined
 from incrowd.report.page import Section, paragraphs
 from incrowd.report.sections import alone_table

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from incrowd.errors import InputError, did_you_mean
 from incrowd.report.association import associations
-from incrowd.report.card import card
 from incrowd.report.counts import buckets
 from incrowd.report.distribution import compared
+from incrowd.report.html import joined, tag
 from incrowd.report.make import write_report
 from incrowd.report.plots import (
     columns_figure,
@@ -17,9 +19,10 @@ from incrowd.report.plots import (
     plot_shares,
 )
 from incrowd.report.sections import MOST_PAIRS
-from incrowd.report.summary import summary_columns
 from incrowd.report.view import Inside, codes_of, require_group, require_whole
+from incrowd.tables.files import alike
 from incrowd.text.missing import marks_for
+from incrowd.text.units import at_most, counted, shown, shown_gap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,3 +180,110 @@ class Pictured:
         """A card for notebooks; it shows no cell of the table."""
 
         return card(self._release)
+
+
+def people_of(release: "Published") -> list[tuple[str, str]]:
+    """Return the line that counts people, where they are counted."""
+    if release.people is None:
+        return []
+    words = f"{release.people:,}, at least {release.fewest_people:,} in each class"
+    return [("people", words)]
+
+
+def card(release: "Published") -> str:
+    """Return a small table."""
+    changed = f"{release.changed_cells:,} of {release.cells:,} cells"
+    if release.cells:
+        changed += f" ({release.changed_cells / release.cells:.1%})"
+    proof = "optimal" if release.status == "optimal" else f"gap {shown_gap(release.gap)}"
+    facts = [
+        ("rows", f"{release.rows:,} in {counted(release.classes, 'class', 'classes')}"),
+        ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        *people_of(release),
+        *(("not re-checked", name) for name in release.unchecked),
+        ("changed", changed),
+        ("cost", shown(release.cost)),
+        ("bound", f"{shown(release.lower_bound)} ({proof})"),
+    ]
+    if release.warnings:  # their words name columns; nothing else in a notebook says them
+        facts.append(("warnings", f"{len(release.warnings)}, in .warnings"))
+    left = "text-align:left"
+    rows = [
+        tag("tr", tag("th", n, scope="row", style=left), tag("td", v, style=left)) for n, v in facts
+    ]
+    caption = tag("caption", "incrowd release", style="text-align:left;font-weight:bold")
+    return str(tag("table", caption, joined(*rows)))
+
+
+BY = ("release", "column", "class")
+
+
+def summary_columns(release: "Published", by: str) -> Any:
+    """Return the frame; see ``Release.summary``."""
+    makers = {"release": whole, "column": by_column, "class": by_class}
+    if by not in makers:
+        raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), BY)}")
+    return alike(release.source, makers[by](release))
+
+
+def whole(release: "Published") -> dict[str, list[Any]]:
+    """One row about the release."""
+    facts = {
+        "rows": release.rows,
+        "columns": release.columns,
+        "cells": release.cells,
+        "changed_cells": release.changed_cells,
+        **({} if release.deleted is None else {"deleted_rows": len(release.deleted.rows)}),
+        "k": int(release.k),
+        "models": " and ".join(release.models),
+        **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),
+        "cost": float(release.cost),
+        "cost_fraction": release.cost_fraction,
+        "lower_bound": at_most(release.bound_units, release.scale),
+        "gap": release.gap,
+        "status": release.status,
+        "method": release.method,
+        "classes": release.classes,
+        "smallest_class": release.smallest_class,
+        **people_figures(release),
+        "seconds": release.seconds,
+        "seed": int(release.seed),
+    }
+    return {name: [value] for name, value in facts.items()}
+
+
+def people_figures(release: "Published") -> dict[str, Any]:
+    """Return the people, and those of the class with the fewest, where they are counted."""
+    if release.people is None:
+        return {}
+    return {"people": release.people, "fewest_people": release.fewest_people}
+
+
+def by_column(release: "Published") -> dict[str, list[Any]]:
+    """One row for each quasi-identifier."""
+    names = list(release.roles.qi)
+    counts = [release.changed[name] for name in names]
+    star = release.policy.star
+    before = [release.source.encode(name) for name in names]
+    after = [release.table.encode(name).compact() for name in names]
+    return {
+        "column": names,
+        "changed": counts,
+        "changed_fraction": [count / max(release.rows, 1) for count in counts],
+        "suppressed": [
+            int(sum((c.codes == i).sum() for i, v in enumerate(c.values) if v == star))
+            for c in after
+        ],
+        "values_before": [len(c.values) for c in before],
+        "values_after": [len(c.values) for c in after],
+    }
+
+
+def by_class(release: "Published") -> dict[str, list[Any]]:
+    """One row for each size of class."""
+    sizes, number = np.unique(release.class_sizes, return_counts=True)
+    return {
+        "class_size": sizes.tolist(),
+        "classes": number.tolist(),
+        "rows": (sizes * number).tolist(),
+    }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measures.keys import agreement
 from incrowd.measures.orders import natural_order
+from incrowd.measures.people import agreement
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, Histograms
 from incrowd.privacy.distance import Equal, GroundDistance, Ordered

@@ -106,7 +106,7 @@ def with_reductions(method: str | Solver, level: str) -> Solver:
 def deletes(solver: Solver) -> str:
     """Say how many rows a method deletes where it may; empty where it deletes none.
 
-    Those of ``LIMITED`` know of deletions, the others solve ``incrowd.deletion.folded`` tables.
+    Those of ``LIMITED`` know of deletions, the others solve ``incrowd.deletion.solving`` tables.
     """
     if solver.id in LIMITED:
         return "any number of rows, or a limited one"

@@ -9,7 +9,7 @@ import numpy as np
 
 from incrowd.bounds.prices import ColumnGroup, Prices, WeightedSet
 from incrowd.driver.solve import Solved
-from incrowd.privacy.claims import Claims, claims_of
+from incrowd.privacy.model import Claims, claims_of
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.lawful import lawful_prices, rules_of

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import functions as sf
 
-from incrowd.checker.ladder import rungs, validated
+from incrowd.checker.ladder import rungs
 from incrowd.errors import VerificationError
 from incrowd.privacy.people import counts_people_alone
-from incrowd.published.ladders import ladder_of, ranges_of
+from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import fewest
 from incrowd.spark.plan import on_batches, on_table
@@ -115,8 +115,8 @@ def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[in
     both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")
     pairs = both.mapInArrow(on_batches("tasks.pairs", task), PAIRS)
     pairs = pairs.groupBy("j", "code", "text").agg(sf.sum("n").alias("n")).toArrow()
-    ladders = [rungs(validated(ladder_of(t), n)) for t, n in zip(task.trees, names, strict=True)]
-    prices = [{(leaf, label): cost for leaf, label, cost in rows.rows()} for rows in ladders]
+    ladders = ladders_of(task.trees).values()
+    prices = [{(leaf, label): cost for leaf, label, cost in rungs(x).rows()} for x in ladders]
     intervals = ranges_of(task.trees)
     found = np.zeros((width, 3), object)
     for j, code, text, n in zip(*(column.to_pylist() for column in pairs.columns), strict=True):

@@ -1,15 +1,18 @@
 """What Spark writes: the release, counted again as written, and its proof beside it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from incrowd.checker.delimited import Reading
+from incrowd.checker.verify import check
 from incrowd.errors import VerificationError
-from incrowd.proof.prove import write_statement
+from incrowd.privacy.model import claims_of
+from incrowd.proof.prove import evidence_of, priced, require_plain_costs, write_statement
+from incrowd.proof.writing import write_proof
 from incrowd.release import Release
 from incrowd.spark.check import recounted
 from incrowd.spark.plan import workers_errors
-from incrowd.spark.proof import prove
-from incrowd.spark.readback import whole
+from incrowd.spark.readback import certificate_of, whole
 from incrowd.spark.result import SparkRelease
 from incrowd.tables.atomic import whole as whole_file
 
@@ -67,3 +70,40 @@ def read_back(
         with whole_file(given["statement"]) as file:
             write_statement(facts, given["proof"], file)
     return facts, here
+
+
+def prove(
+    release: SparkRelease,
+    whole: Release,
+    places: tuple[str, str],
+    file: IO[bytes],
+    reading: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """Write the proof of a release that stands on disk; return the proof's JSON part.
+
+    Parameters
+    ----------
+    whole: the same release, as one of this machine.
+    places: original and release: files or folders of files that the driver can read.
+    file: where the proof goes; it has a name, by which the checker reads it.
+    reading: ``delimiter`` and ``encoding`` of delimited files, None for what they show.
+
+    Raises
+    ------
+    VerificationError: the independent checker refuses the release.
+    """
+    (original, released), table = places, whole.coded
+    require_plain_costs(table.instance)
+    names = {name: column.values for name, column in table.attributes.items()}
+    models, _ = claims_of(table.model, names)
+    evidence = evidence_of(whole, table.copy_of_row, table.problem, models, spreadsheet_safe=False)
+    evidence = priced(evidence, certificate_of(release, table))
+    facts = write_proof(file, evidence, original, released)
+    file.flush()
+    form = Reading(reading["delimiter"], reading["encoding"], odd_header=True)
+    verdict = check(released, original, file.name, reading=form)
+    if not verdict.accepted:
+        raise VerificationError(
+            f"the independent checker refuses the release: {verdict.reason}; nothing was published"
+        )
+    return facts

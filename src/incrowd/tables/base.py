@@ -1,7 +1,7 @@
 """What the rest of incrowd sees of a table: columns of text codes in, an edit out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -261,3 +261,33 @@ def places_in(distinct: "pl.Series", series: "pl.Series") -> NDArray[np.int32]:
         maintain_order="left",
     )
     return found["code"].to_numpy().astype(np.int32)
+
+
+class FewerRows:
+    """The rows ``kept`` (int64, rising) of a table; its release has no others."""
+
+    def __init__(self, source: Source, kept: NDArray[np.int64]) -> None:
+        self.source, self.kept = source, kept
+        self.columns = source.columns
+        self.rows = len(kept)
+
+    def encode(self, column: str) -> Column:
+        """Values of one column; those that only dropped rows have are gone."""
+        whole = self.source.encode(column)
+        return Column(whole.values, whole.codes[self.kept]).compact()
+
+    def native(self) -> Any:
+        """Return a data frame of the rows that are kept."""
+        return self.edited(Edit.of_nothing(self.columns)).native()
+
+    def edited(self, edit: Edit) -> Table:
+        """Return the release, in the form of the whole table."""
+        replacements = {}
+        for name, new in edit.replacements.items():
+            ids = np.full(self.source.rows, -1, np.int32)
+            ids[self.kept] = new.ids
+            replacements[name] = Replacement(new.labels, ids)
+        order = self.kept if edit.order is None else self.kept[edit.order]
+        fewer = edit.order is None
+        whole = replace(edit, replacements=replacements, order=order, fewer=fewer)
+        return self.source.edited(whole)

@@ -39,6 +39,11 @@ def spent(values: list[float], bound: float, unit: float) -> bool:
     return ceil(float(np.median(values[-LOOKS:])) / unit) <= ceil(sure)
 
 
+def in_cells(lists: Emission, cell: float) -> Emission:
+    """Return the lists with costs in cells."""
+    return lists._replace(cost=lists.cost / cell)
+
+
 class Lifted(NamedTuple):
     """Lifted prices and odd sets with penalties, in the units of costs.
 
@@ -101,10 +106,10 @@ class OddSets:
         room: how far prices may rise, in cells; None for as far as they will.
         boxes: where prices go on from there, in shares of the work; None where they stay.
         """
-        lists_in_cells = lists._replace(cost=lists.cost / cell)
-        most = k * float(lists_in_cells.cost.max(initial=0.0)) + 1.0
+        listed = in_cells(lists, cell)
+        most = k * float(listed.cost.max(initial=0.0)) + 1.0
         top = np.full(len(counts), most) if room is None else price / cell + room
-        program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top, stop)
+        program = Program(listed, counts, k, np.minimum(price / cell, top), top, stop)
         searches = min(self.searches, 2 * len(counts))
         few = room is None and len(counts) <= MOST_SETTLED
         near = NEAR if room is None else self.near
@@ -120,7 +125,7 @@ class OddSets:
                 left, end = left - 1, share + (1 - share) / left
                 if further is not None:
                     lists = further.lists
-                    program.enter(lists._replace(cost=lists.cost / cell), further.top)
+                    program.enter(in_cells(lists, cell), further.top)
             cutting = share < last
             new = program.turn(self.steps[not cutting])
             n += 1
