@@ -84,7 +84,7 @@ def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypat
 def test_more_visits_make_no_more_groups(kind: str, pairs: None) -> None:
     """Tests the budget, and one group with the support prices of the whole table without any."""
     numbers: set[int] = set()
-    for instance, rng in random_tables(22, 60, kind, (4, 25), (1, 6)):
+    for instance, rng in random_tables(22, 36, kind, (4, 25), (1, 6)):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
             continue
@@ -125,7 +125,7 @@ def test_reports_never_promise_too_much(kind: str, pairs: None, monkeypatch) -> 
 def test_tables_of_some_columns(sensitive: int) -> None:
     """Tests rows, copies and sensitive values against a count of tuples."""
     merged = 0
-    for instance, rng in random_tables(24, 60, "trees", (1, 30), (1, 6)):
+    for instance, rng in random_tables(24, 36, "trees", (1, 30), (1, 6)):
         codes = instance.codes[instance.copies]
         values = rng.integers(0, 3, (len(codes), sensitive)) if sensitive else None
         instance, _ = from_codes(codes, instance.trees, values, scale=3)
@@ -148,7 +148,7 @@ def test_tables_of_some_columns(sensitive: int) -> None:
 def test_rows_alike_are_counted_whatever_their_sensitive_values() -> None:
     """Tests that rows which differ in sensitive values alone are no reason to change any cell."""
     told = 0
-    for instance, rng in random_tables(25, 30, "suppression", (4, 9), (2, 5)):
+    for instance, rng in random_tables(25, 18, "suppression", (4, 9), (2, 5)):
         values = rng.integers(0, 2, instance.rows)
         instance, _ = from_codes(instance.codes[instance.copies], instance.trees, values)
         model = DistinctDiversity(2)
@@ -178,7 +178,7 @@ def test_no_columns_can_do_without_rare_values() -> None:
 def test_the_best_prices_of_any_table(kind: str, pairs: None) -> None:
     """Tests that tables within reach are priced whole, and others by groups."""
     parts = 0
-    for instance, rng in random_tables(26, 15, kind, (5, 9), (3, 6)):
+    for instance, rng in random_tables(26, 10, kind, (5, 9), (3, 6)):
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))
         whole = best_prices(instance, k)

@@ -110,7 +110,7 @@ def test_boxes_hold_all_rows() -> None:
 def test_prices() -> None:
     """Tests neighbours ≤ bound ≤ optimum, that prices hold, and that they are raised."""
     raised = 0
-    for instance, rng in ranged_tables(44, 22, (4, 9), False):
+    for instance, rng in ranged_tables(44, 14, (4, 9), False):
         k = int(rng.integers(2, min(4, instance.rows + 1)))
         assert suits_spans(instance, k)
         found, best = span_prices(instance, k, Stop()), optimum(instance, KAnonymity(k))
@@ -180,7 +180,7 @@ def test_few_rows_have_the_better_prices() -> None:
 def test_widest_intervals_are_left_to_columns() -> None:
     """Tests that ranges with a widest interval are not priced by spans."""
     left = 0
-    for instance, _ in ranged_tables(45, 30, (4, 9), True):
+    for instance, _ in ranged_tables(45, 18, (4, 9), True):
         straight = all(getattr(tree, "straight", True) for tree in instance.trees)
         assert suits_spans(instance, 2) == straight
         left += not straight

@@ -30,7 +30,7 @@ from solvers.ranged_tables import ranged_tables
 QUANTUM = 12
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(problems(), st.data())
 def test_any_prices(problem, data) -> None:
     """Tests that a set is found exactly where a pattern breaks the inequality, at any chunk."""
@@ -61,7 +61,7 @@ def by_rows(instance, k: int) -> Prices:
     return Prices(price, QUANTUM, by_rows=True)
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(problems(), st.data())
 def test_proofs_by_rows(problem, data) -> None:
     """Tests honest proofs, and prices one unit higher against all patterns."""
@@ -150,7 +150,7 @@ def test_rules_and_odd_sets_do_not_go_with_rows() -> None:
 def test_prices_by_rows_of_ranges(most: bool) -> None:
     """Tests random prices against all sets of k rows."""
     outcomes = set()
-    for instance, rng in ranged_tables(200 + most, 200, (3, 9), most):
+    for instance, rng in ranged_tables(200 + most, 100, (3, 9), most):
         k, n = int(rng.integers(1, 4)), instance.rows
         codes, own = instance.codes[instance.copies], ranges_of(instance.trees)
         price = rng.integers(-100, 900, n) * 1000
@@ -159,6 +159,7 @@ def test_prices_by_rows_of_ranges(most: bool) -> None:
             price = np.array(
                 [min(join_cost(instance, s) for s in sets if r in s) for r in range(n)]
             )
+            price[rng.integers(n)] += rng.integers(2)  # one unit may be too much
         leaves, trees = [], []
         for j, tree in enumerate(instance.trees):
             if isinstance(tree, RangeFamily):

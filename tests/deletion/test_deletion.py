@@ -58,7 +58,7 @@ def counted(problem: Problem, classes: np.ndarray, deletion: Deletion) -> int:
 def test_against_all_partitions(method: str, shape: str) -> None:
     """Tests that exact methods find the optimum, and that no bound is above it."""
     met = 0
-    for instance, rng in tables(28, 16, SHAPES[shape]):
+    for instance, rng in tables(28, 10, SHAPES[shape]):
         k, deletion = asked(instance, rng)
         if instance.rows < k:
             continue
@@ -81,7 +81,7 @@ def test_against_all_partitions(method: str, shape: str) -> None:
 def test_folded_tables(method: str) -> None:
     """Tests other methods on k tables in one: the optimum, or within their ratio of it."""
     met = 0
-    for instance, rng in tables(29, 14, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
+    for instance, rng in tables(29, 10, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
         k = 2 if method == "simplex-matching" else int(rng.integers(2, 4))
         price = int(rng.integers(1, sum(tree.dearest for tree in instance.trees) + 3))
         best = optimum_deleting(instance, k, price, instance.rows) if instance.rows >= k else None
@@ -107,7 +107,7 @@ def test_folded_tables(method: str) -> None:
 
 def test_optimum_of_folded_tables() -> None:
     """Tests the claim of ``deletion.folded``: the optimum is k times that with deletions."""
-    for instance, rng in tables(30, 25, Shape(rows=(2, 6), columns=(1, 4), trees=True)):
+    for instance, rng in tables(30, 15, Shape(rows=(2, 6), columns=(1, 4), trees=True)):
         k = int(rng.integers(2, 4))
         if instance.rows < k or k * instance.rows > 12:
             continue
@@ -120,7 +120,7 @@ def test_optimum_of_folded_tables() -> None:
 
 def test_prices_bound_every_release() -> None:
     """Tests prices alone, of any kind: what deletions save is never more than is taken off."""
-    for instance, rng in tables(31, 36, Shape(rows=(3, 7), columns=(1, 4), trees=True)):
+    for instance, rng in tables(31, 22, Shape(rows=(3, 7), columns=(1, 4), trees=True)):
         k, deletion = asked(instance, rng)
         if instance.rows < k:
             continue

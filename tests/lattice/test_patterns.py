@@ -54,7 +54,7 @@ def emitted(
 @pytest.mark.parametrize("kind", KINDS)
 def test_endless_slack_lists_each_closed_pattern_once(kind: str) -> None:
     """Tests patterns, their costs and their rows against all tuples of nodes."""
-    for instance, rng in random_tables(1, 150, kind, ROWS, COLUMNS):
+    for instance, rng in random_tables(1, 90, kind, ROWS, COLUMNS):
         k = int(rng.integers(1, 6))
         found = emitted(PrefixTree(instance), k, np.zeros(instance.distinct), Slack(1e9, False))
         assert len({rows for rows, _ in found}) == len(found)
@@ -65,7 +65,7 @@ def test_endless_slack_lists_each_closed_pattern_once(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_finite_slack_misses_nothing_that_matters(kind: str, reduced: bool) -> None:
     """Tests that patterns come with all rows that could enter the top k, or a cheap class."""
-    for instance, rng in random_tables(2, 100, kind, ROWS, COLUMNS):
+    for instance, rng in random_tables(2, 60, kind, ROWS, COLUMNS):
         k = int(rng.integers(1, 6))
         price = rng.random(instance.distinct) * int(rng.integers(1, 8))
         margin = 2 * float(rng.random())
@@ -89,7 +89,7 @@ def test_finite_slack_misses_nothing_that_matters(kind: str, reduced: bool) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_repair_ends_feasible(kind: str) -> None:
     """Tests that repaired prices obey every pattern, never rise, and stay when feasible."""
-    for instance, rng in random_tables(3, 100, kind, ROWS, COLUMNS):
+    for instance, rng in random_tables(3, 60, kind, ROWS, COLUMNS):
         k, unit = int(rng.integers(1, 6)), int(rng.choice([1, 7, 1000]))
         tree = PrefixTree(instance)
         before = (rng.random(instance.distinct) * 12 * unit).astype(np.int64)
@@ -104,7 +104,7 @@ def test_repair_ends_feasible(kind: str) -> None:
 
 def test_repair_of_large_numbers_is_exact() -> None:
     """Tests prices and costs whose products go beyond what floats hold exactly."""
-    for instance, rng in random_tables(4, 60, "weights", (2, 15), (1, 4)):
+    for instance, rng in random_tables(4, 36, "weights", (2, 15), (1, 4)):
         unit = 10**12
         price = rng.integers(0, 20 * unit, instance.distinct)
         PrefixTree(instance).run(REPAIR, 3, price, unit=unit)

@@ -53,7 +53,7 @@ def test_engine_and_bound(seed: int) -> None:
 def test_every_method_serves_or_refuses(solver: Solver) -> None:
     """Tests that no method is silently wrong: it names the rule, or is right by brute force."""
     served = refused = 0
-    for instance, rng in ranged_tables(7, 15, rows=(2, 9)):
+    for instance, rng in ranged_tables(7, 10, rows=(2, 9)):
         k = int(rng.integers(1, 4))
         problem = Problem(instance, KAnonymity(k))
         if instance.rows < k:
@@ -76,7 +76,7 @@ def test_every_method_serves_or_refuses(solver: Solver) -> None:
 def test_two_anonymity_is_optimal() -> None:
     """Tests that ranges keep 2-anonymity a matching problem, and that a widest one ends that."""
     served = 0
-    for instance, _ in ranged_tables(11, 120, rows=(2, 10)):
+    for instance, _ in ranged_tables(11, 72, rows=(2, 10)):
         problem = Problem(instance, KAnonymity(2))
         capped = any(isinstance(t, RangeFamily) and not t.straight for t in instance.trees)
         reason = SimplexMatching().refuse(problem)
@@ -86,7 +86,7 @@ def test_two_anonymity_is_optimal() -> None:
             assert outcome.solution is not None
             assert outcome.bound == outcome.solution.cost == optimum(instance, KAnonymity(2))
             served += 1
-    assert served > 40
+    assert served > 24
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -108,7 +108,7 @@ def test_sensitive_models(seed: int) -> None:
 
 def test_fewer_copies_and_leaves_change_no_optimum() -> None:
     """Tests the reductions that count what lies above a row, on rows of many copies."""
-    for instance, rng in ranged_tables(31, 40, rows=(2, 4)):
+    for instance, rng in ranged_tables(31, 24, rows=(2, 4)):
         counts = rng.integers(1, 7, instance.distinct)
         many = replace(instance, counts=counts)
         if not 3 <= many.rows <= 13:

@@ -59,7 +59,7 @@ def test_consistent(k: int, secret, least: int, method):
     rng = np.random.default_rng(k + least)
     lawful = judge(k, None if secret is None else np.array(secret), least)
     seen = 0
-    for _ in range(4 if method is not best else 2):
+    for _ in range(2):
         codes, weights = rng.integers(0, 3, (4, 2)), rng.integers(1, 3, 2)
         releases = {
             veiled.tobytes(): released(codes, veiled, weights, lawful, method)
@@ -73,7 +73,7 @@ def test_consistent(k: int, secret, least: int, method):
                 more[i, c] = True
                 assert releases[more.tobytes()] == release
                 seen += 1
-    assert seen > 150
+    assert seen > 80
 
 
 @pytest.mark.parametrize(("k", "least"), [(2, 1), (3, 1), (2, 2)])
@@ -82,7 +82,7 @@ def test_consistent_on_wider_tables(k: int, least: int, share: float):
     """Tests random veils of tables whose sets of columns compete, with helpers and without."""
     rng = np.random.default_rng(round(100 * share) + k + 10 * least)
     seen = 0
-    for _ in range(14):
+    for _ in range(6):
         codes, weights = rng.integers(0, 3, (12, 4)), rng.integers(1, 3, 4)
         lawful = judge(k, rng.integers(0, 3, 12), least)
         lots = Lots(rng.random(12) < share, rng.permutation(12))
@@ -95,7 +95,7 @@ def test_consistent_on_wider_tables(k: int, least: int, share: float):
             again = made(codes, more, weights, lawful, lots)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 100
+    assert seen > 45
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -107,7 +107,7 @@ def test_ratio(k: int, secret, least: int, method):
     chance = [Fraction(1, 4), Fraction(1, 2)]
     weights = np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(2):
+    for _ in range(1):
         codes = rng.integers(0, 3, (4, 2))
         i, c = rng.integers(4), rng.integers(2)
         laws = [law(codes, (i, c, v), chance, weights, lawful, method) for v in range(3)]
@@ -140,7 +140,7 @@ def test_a_whole_row():
     """Tests the factor 1/q² for both cells of a row together."""
     rng = np.random.default_rng(4)
     chance, weights, lawful = [Fraction(1, 4), Fraction(1, 2)], np.ones(2, np.int64), judge(2)
-    for _ in range(4):
+    for _ in range(2):
         codes = rng.integers(0, 2, (3, 2))
         laws = []
         for pair in product(range(2), repeat=2):
@@ -197,7 +197,7 @@ def test_the_first_of_the_cheapest(k: int, secret, least: int):
     rng = np.random.default_rng(20 + k + least)
     lawful = judge(k, None if secret is None else np.array(secret), least)
     ways = list(veils(4, 2))  # those that show the first cell come first
-    for _ in range(12):
+    for _ in range(8):
         codes, weights = rng.integers(0, 3, (4, 2)), rng.integers(1, 3, 2)
         veiled = rng.random((4, 2)) < 0.3
         fine = [way for way in ways if (way >= veiled).all() and is_lawful(codes, way, lawful)]

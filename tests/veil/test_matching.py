@@ -43,7 +43,7 @@ def drawn(rng: np.random.Generator, most: int = 11):
 def test_the_same_as_for_small_tables():
     """Tests that without lots it is the release of ``optimum``, ties and all."""
     rng = np.random.default_rng(1)
-    for _ in range(80):
+    for _ in range(40):
         codes, veiled, weights, lots = drawn(rng, 9)
         found = cheapest(codes, veiled, weights, 0 * lots, Context())
         assert (hidden_in(found) == hidden_in(best(codes, veiled, weights, judge(2)))).all()
@@ -53,7 +53,7 @@ def test_the_same_as_for_small_tables():
 def test_the_first_of_the_cheapest():
     """Tests cost, then lots, then the order, against all partitions into pairs and triples."""
     rng = np.random.default_rng(2)
-    for _ in range(60):
+    for _ in range(30):
         codes, veiled, weights, lots = drawn(rng, 9)
         weights = weights // np.gcd.reduce(weights)
         found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
@@ -81,14 +81,14 @@ def test_the_first_where_prices_leave_a_gap(monkeypatch, steps):
         )
 
     monkeypatch.setattr(matching, "matched", lowered)
-    for _ in range(60):
+    for _ in range(30):
         codes, veiled, weights, lots = drawn(rng, 9)
         weights = weights // np.gcd.reduce(weights)
         before = len(programs)
         found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
         assert (found == first_of_all(codes, veiled, weights, lots)).all()
         gaps += len(programs) > before
-    assert gaps > 30
+    assert gaps > 15
 
 
 def count_programs(monkeypatch) -> list[Branch]:
@@ -141,7 +141,7 @@ def test_consistent():
     """Tests on all veils of small tables that to hide a cell which is hidden changes nothing."""
     rng = np.random.default_rng(3)
     seen = 0
-    for _ in range(2):
+    for _ in range(1):
         codes, weights = rng.integers(0, 2, (4, 2)), rng.integers(1, 3, 2)
         lots = rng.integers(0, 3, codes.shape)
         found = {v.tobytes(): v for v in veils(4, 2)}
@@ -155,7 +155,7 @@ def test_consistent():
                 more[i, c] = True
                 assert (releases[more.tobytes()] == releases[key]).all()
                 seen += 1
-    assert seen > 300
+    assert seen > 150
 
 
 def test_consistent_on_larger_tables():
@@ -169,13 +169,13 @@ def test_consistent_on_larger_tables():
         weights = np.ones(columns, np.int64)
         release = hidden_in(cheapest(codes, veiled, weights, lots, Context()))
         cells = np.argwhere(release & ~veiled)
-        for i, c in cells[rng.permutation(len(cells))[:6]]:
+        for i, c in cells[rng.permutation(len(cells))[:3]]:
             more = veiled.copy()
             more[i, c] = True
             again = cheapest(codes, more, weights, lots, Context(seed=int(i)))
             assert (hidden_in(again) == release).all()
             seen += 1
-    assert seen > 20
+    assert seen > 8
 
 
 @pytest.mark.parametrize("seed", [157, 294])

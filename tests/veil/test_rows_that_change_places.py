@@ -35,7 +35,7 @@ def brute(groups, turn, k):
 def test_against_all_placements(k: int):
     rng = np.random.default_rng(k)
     refused = moved = 0
-    for _ in range(150):
+    for _ in range(80):
         rows, number = int(rng.integers(1, 9)), int(rng.integers(0, 6))
         groups = [np.flatnonzero(rng.random(rows) < 0.5) for _ in range(number)]
         turn = rng.permutation(rows)
@@ -45,7 +45,7 @@ def test_against_all_placements(k: int):
         refused += sum(len(rows) >= k and g not in opened for g, rows in enumerate(groups))
         first = [next((g for g in sorted(opened) if i in groups[g]), -1) for i in range(rows)]
         moved += found.tolist() != first
-    assert k == 1 or (refused > 20 and moved > 5)
+    assert k == 1 or (refused > 10 and moved > 2)
 
 
 def lots_of(rng, rows: int) -> Lots:
@@ -58,7 +58,7 @@ def test_consistent(k: int):
     """Tests on all veils of small tables that to hide a cell which is hidden changes nothing."""
     rng = np.random.default_rng(10 + k)
     seen = 0
-    for _ in range(5):
+    for _ in range(2):
         codes, weights, lots = rng.integers(0, 2, (5, 2)), rng.integers(1, 3, 2), lots_of(rng, 5)
 
         def method(codes, veiled, weights, lawful, lots=lots):
@@ -76,7 +76,7 @@ def test_consistent(k: int):
                 more[i, c] = True
                 assert known[more.tobytes()] == release
                 seen += 1
-    assert seen > 400
+    assert seen > 160
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -84,7 +84,7 @@ def test_consistent_on_wider_tables(k: int):
     """Tests random veils of tables whose sets of columns compete."""
     rng = np.random.default_rng(20 + k)
     seen = 0
-    for _ in range(14):
+    for _ in range(6):
         rows = 6 * k
         codes, weights = rng.integers(0, 3, (rows, 4)), rng.integers(1, 3, 4)
         lots, veiled = lots_of(rng, rows), rng.random((rows, 4)) < 0.1
@@ -98,7 +98,7 @@ def test_consistent_on_wider_tables(k: int):
             again = made(codes, more, weights, judge(k), lots, k)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 110
+    assert seen > 45
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -106,7 +106,7 @@ def test_consistent_with_hierarchies(k: int):
     """Tests that a cell known from its published level on only changes nothing."""
     rng = np.random.default_rng(30 + k)
     seen = 0
-    for _ in range(50):
+    for _ in range(25):
         codes = rng.integers(0, [4, 3], (12, 2))
         nodes = [PARENTS[:, codes[:, 0]], PARENTS[::2, codes[:, 1]]]
         lowest = (rng.random((12, 2)) < 0.2) * rng.integers(0, [3, 2], (12, 2))
@@ -122,7 +122,7 @@ def test_consistent_with_hierarchies(k: int):
             more[i, c] = release[i, c]
             assert (levels(more) == release).all()
             seen += 1
-    assert seen > 180
+    assert seen > 90
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -131,7 +131,7 @@ def test_ratio(k: int):
     rng = np.random.default_rng(40 + k)
     chance, weights = [Fraction(1, 4), Fraction(1, 2)], np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(4):
+    for _ in range(2):
         codes, lots = rng.integers(0, 3, (4, 2)), lots_of(rng, 4)
 
         def method(codes, veiled, weights, lawful, lots=lots):

@@ -52,7 +52,7 @@ def all_within(instance: Instance, k: int, most: int, good: bool) -> tuple[Lifte
 def test_a_cost_is_reached_or_refuted(kind: str, good: bool) -> None:
     """Tests the optimum where the cost allows it, and otherwise the proof that nothing does."""
     branched = 0
-    for number, (instance, rng) in enumerate(random_tables(61, 20, kind, (4, 11), (2, 5))):
+    for number, (instance, rng) in enumerate(random_tables(61, 12, kind, (4, 11), (2, 5))):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
@@ -79,7 +79,7 @@ def test_a_cost_is_reached_or_refuted(kind: str, good: bool) -> None:
 def test_rows_are_dealt_at_least_cost(kind: str) -> None:
     """Tests every way to give each copy one of the open patterns."""
     possible = impossible = 0
-    for instance, rng in random_tables(62, 40, kind, (3, 6), (1, 3)):
+    for instance, rng in random_tables(62, 24, kind, (3, 6), (1, 3)):
         k = int(rng.integers(2, 4))
         lists = everything(instance, k)
         if not len(lists.cost):
@@ -126,7 +126,7 @@ def node_cost(instance: Instance, program: Relaxation, node: Node, classes: Clas
 def test_the_bound_of_a_node(kind: str) -> None:
     """Tests what any duals prove, and what the optimum does, against all releases of a node."""
     held = 0
-    for instance, rng in random_tables(63, 25, kind, (4, 7), (1, 3)):
+    for instance, rng in random_tables(63, 15, kind, (4, 7), (1, 3)):
         lifted, _ = raised(instance, 2, turns=3)
         best = optimum(instance, KAnonymity(2))
         classes = classes_within(lifted, instance, 2, 2.0 * instance.cell)
@@ -152,7 +152,7 @@ def test_the_bound_of_a_node(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_proof_with_odd_sets_of_any_release(kind: str) -> None:
     """Tests that prove() ends at the optimum from a poor release and from the best."""
-    for instance, rng in random_tables(64, 16, kind, (6, 12), (2, 5)):
+    for instance, rng in random_tables(64, 10, kind, (6, 12), (2, 5)):
         k = int(rng.integers(2, 4))
         best = optimum(instance, KAnonymity(k))
         tree = PrefixTree(instance)

@@ -19,7 +19,7 @@ from solvers.engine.engine_samples import KINDS, random_tables
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_classes_are_the_dearest_of_each_pattern(kind: str) -> None:
     """Tests at most so many per pattern, and none left out that is dearer than one listed."""
-    for instance, rng in random_tables(51, 25, kind, (4, 10), (1, 4)):
+    for instance, rng in random_tables(51, 15, kind, (4, 10), (1, 4)):
         k, most = int(rng.integers(2, 4)), int(rng.integers(1, 12))
         if instance.rows < k:
             continue
@@ -42,7 +42,7 @@ def test_some_classes_are_the_dearest_of_each_pattern(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_links_and_the_way_along_them(kind: str) -> None:
     """Tests what links cost above lifted prices, and the nearest classes by another method."""
-    for instance, rng in random_tables(52, 15, kind, (8, 14), (1, 3)):
+    for instance, rng in random_tables(52, 10, kind, (8, 14), (1, 3)):
         k = 2
         lifted, _ = raised(instance, k, turns=6)
         links = links_of(lifted, instance, k)
@@ -74,7 +74,7 @@ def test_links_and_the_way_along_them(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_classes_cost_above_lifted_prices(kind: str) -> None:
     """Tests the kernel against the definition, for all classes of every pattern."""
-    for instance, rng in random_tables(53, 15, kind, (4, 9), (1, 4)):
+    for instance, rng in random_tables(53, 10, kind, (4, 9), (1, 4)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
@@ -91,7 +91,7 @@ def test_what_classes_cost_above_lifted_prices(kind: str) -> None:
 
 def test_splitting_costs_nothing() -> None:
     """Tests classes of k to 2k − 1 copies that refine the old ones and cost no more."""
-    for instance, rng in random_tables(54, 30, "trees", (6, 25), (1, 4)):
+    for instance, rng in random_tables(54, 18, "trees", (6, 25), (1, 4)):
         k = int(rng.integers(2, 4))
         before = Solution.of(instance, rng.integers(0, max(1, instance.rows // 7), instance.rows))
         if before.sizes.min() < k:
@@ -107,7 +107,7 @@ def test_splitting_costs_nothing() -> None:
 def test_a_block_of_everything_is_solved(kind: str) -> None:
     """Tests the optimum when every class is offered, and never worse when few are."""
     better = 0
-    for instance, rng in random_tables(55, 25, kind, (5, 11), (2, 5)):
+    for instance, rng in random_tables(55, 15, kind, (5, 11), (2, 5)):
         k = int(rng.integers(2, 4))
         if instance.rows < 2 * k:
             continue

@@ -49,7 +49,7 @@ def prices(instance: Instance, k: int, priced: bool) -> np.ndarray:
 def test_a_block_of_the_whole_table_is_optimal(kind: str, priced: bool) -> None:
     """Tests against the optimum, from releases none of whose classes is free."""
     better = 0
-    for instance, rng in tables(kind, 51, 40, (4, 11)):
+    for instance, rng in tables(kind, 51, 24, (4, 11)):
         k = int(rng.integers(2, 4))
         start = any_release(instance, k, rng)
         if len(start.sizes) < 2 or not start.class_costs.all():
@@ -66,7 +66,7 @@ def test_a_block_of_the_whole_table_is_optimal(kind: str, priced: bool) -> None:
 def test_blocks_keep_classes_lawful_and_their_books(kind: str) -> None:
     """Tests sizes and costs, stopped or not, hot or cold; a cold one is never worse."""
     better = 0
-    for instance, rng in tables(kind, 52, 36, (6, 60)):
+    for instance, rng in tables(kind, 52, 22, (6, 60)):
         k = int(rng.integers(2, 6))
         if instance.rows < k:
             continue

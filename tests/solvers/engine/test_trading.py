@@ -54,7 +54,7 @@ def lawful(classes: np.ndarray, k: int) -> bool:
 def test_near_rows_are_as_far_as_they_say(kind: str) -> None:
     """Tests lists of different other rows, in order; most of the nearest rows are in them."""
     found = all_of = 0
-    for instance, rng in random_tables(31, 20, kind, (1, 60), (1, 6)):
+    for instance, rng in random_tables(31, 12, kind, (1, 60), (1, 6)):
         near = near_rows(instance, int(rng.integers(99)), Stop())
         for r in range(instance.distinct):
             rows, far = near.rows[r], near.apart[r]
@@ -79,7 +79,7 @@ def test_without_time_lists_may_be_short() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_gathered_classes_are_lawful(kind: str) -> None:
     """Tests sizes, whatever the table and however few near rows are known."""
-    for instance, rng in random_tables(33, 150, kind, (1, 40), (1, 5)):
+    for instance, rng in random_tables(33, 90, kind, (1, 40), (1, 5)):
         k = int(rng.integers(2, 7))
         if instance.rows < k:
             continue
@@ -96,7 +96,7 @@ def test_gathered_classes_are_lawful(kind: str) -> None:
 def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
     """Tests that the cost it tells is that of the classes, also when it is stopped."""
     better = 0
-    for instance, rng in random_tables(34, 20, kind, (4, 40), (1, 6)):
+    for instance, rng in random_tables(34, 12, kind, (4, 40), (1, 6)):
         k = int(rng.integers(2, 6))
         if instance.rows < k:
             continue
@@ -127,7 +127,7 @@ def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Ins
 def test_who_joins_spares_nobody_more(kind: str) -> None:
     """Tests the claim of reliefs on classes of random rows; a widest interval may break it."""
     broken = told = 0
-    for instance, rng in tables(kind, 39, 120):
+    for instance, rng in tables(kind, 39, 72):
         known = submodular(instance)
         told += known
         for _ in range(30):
@@ -152,7 +152,7 @@ def test_what_reliefs_pass_over_would_not_have_been_done(
     """Tests that the same classes come out where nothing is known of reliefs."""
     module = "incrowd.solvers.engine.trading.submodular"
     changed = 0
-    for instance, rng in tables(kind, 40, 25):
+    for instance, rng in tables(kind, 40, 15):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
             continue
@@ -174,7 +174,7 @@ def test_hidden_columns_are_counted_only_where_all_cost_the_same(
 ) -> None:
     """Tests that the same classes come out as where each column's cost is looked up."""
     counted = changed = 0
-    for instance, rng in tables(kind, 41, 25):
+    for instance, rng in tables(kind, 41, 15):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
             continue

@@ -27,7 +27,7 @@ KINDS = ("suppression", "weights", "hierarchies")
 def test_two_anonymity_is_optimal(kind: str) -> None:
     """Tests that cost = bound = the optimum on tables with many duplicates and ties."""
     rng = np.random.default_rng(KINDS.index(kind))
-    for case in range(110):
+    for case in range(66):
         instance, _ = random_table(rng, kind, int(rng.integers(2, 10)))
         solved = solve(Problem(instance, KAnonymity(2)), SimplexMatching(), Context(seed=case))
         assert solved.cost == optimum(instance, KAnonymity(2))
@@ -40,7 +40,7 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
     """Tests the same for frequency 2-diversity in one attribute."""
     rng = np.random.default_rng(10 + KINDS.index(kind))
     served = 0
-    for case in range(80):
+    for case in range(48):
         instance, _ = random_table(
             rng, kind, int(rng.integers(2, 10)), sensitive=int(rng.integers(2, 6))
         )
@@ -50,7 +50,7 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
         served += 1
         solved = solve(Problem(instance, model), TwoDiversity(), Context(seed=case))
         assert (solved.cost, solved.status) == (best, "optimal")
-    assert served > 30
+    assert served > 18
 
 
 def test_agrees_with_the_reference() -> None:
