@@ -293,3 +293,13 @@ def test_averages_are_refused(rule: str) -> None:
     """Tests that averaged features are refused by name: they had become stars in silence."""
     with pytest.raises(ValueError, match="feature 'x0' is averaged"):
         Anonymizer(k=2, hierarchies={"x0": rule}).fit([[1.0], [2.0], [5.0], [6.0]])
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_whole_numbers_that_floats_do_not_tell_apart(kind: Any) -> None:
+    """Tests that they are published to the last digit, as text, and others as numbers."""
+    long = 2**53 + 1
+    rows = np.array([[long, 1], [long, 1], [long - 1, 2], [long - 1, 2]], kind)
+    out = Anonymizer(k=2).fit_transform(rows)
+    assert out.tolist() == [[str(long), 1], [str(long), 1], [str(long - 1), 2], [str(long - 1), 2]]
+    assert Anonymizer(k=2).fit_transform(np.full((2, 1), 2**53)).dtype == float

@@ -81,9 +81,9 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     A feature of numbers without a hierarchy stays numeric, and a suppressed cell is NaN.  Other
-    features become text.  The output is a float array if all features stay numeric, else an array
-    of objects; ``set_output(transform="pandas")`` gives a frame.  Missing values are values of
-    their own.
+    features become text, also whole numbers beyond 2^53, which floats do not tell apart.  The
+    output is a float array if all features stay numeric, else an array of objects;
+    ``set_output(transform="pandas")`` gives a frame.  Missing values are values of their own.
 
     Examples
     --------
@@ -237,11 +237,18 @@ def dates_as_text(X: Any) -> Any:
 
 
 def is_numeric(values: Any) -> bool:
-    """Whether a feature holds numbers alone, missing ones aside."""
+    """Whether a feature holds numbers alone that a float tells apart, missing ones aside."""
     if values.dtype != object:
-        return values.dtype.kind in "biuf"
+        kind = values.dtype.kind
+        return kind in "bf" or (kind in "iu" and all(map(_told_by_float, values.tolist())))
     known = [value for value in values if not _is_missing(value)]
-    return all(isinstance(v, numbers.Real) and not isinstance(v, bool) for v in known)
+    return all(
+        isinstance(v, numbers.Real) and not isinstance(v, bool) and _told_by_float(v) for v in known
+    )
+
+
+def _told_by_float(value: Any) -> bool:
+    return not isinstance(value, numbers.Integral) or abs(int(value)) <= 2**53
 
 
 def texts_of(values: Any) -> list[str | None]:
