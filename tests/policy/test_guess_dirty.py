@@ -13,6 +13,7 @@ COLUMNS = {
     "Fallnr": ([f"F{i}" for i in range(ROWS)], "id", None, "'fallnr'", ()),
     "Nachname": ([f"N{i % 9}" for i in range(ROWS)], "id", None, "'nachname'", ()),
     "Bemerkung": (["o.B."] * ROWS, "id", None, "free text", ()),
+    "Note": ([str(1 + i % 6) for i in range(ROWS)], "qi", None, "whole numbers", ()),
     "Diagnose": ([f"D{i % 5}" for i in range(ROWS)], "sensitive", None, "'diagnose'", ()),
     "Alter": (
         [*map(str, range(20, 77)), "unbekannt", "-9", "."], "qi", "interval:5,10,20",

@@ -262,11 +262,11 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
         )
     if named:
         return "id", f"its name has the word {named[0]!r}: a direct identifier by the look of it"
-    if any(word in TEXT for word in words):
+    kind = kind_of(values) if values else "text"
+    if any(word in TEXT for word in words) and kind not in ("whole numbers", "numbers", "dates"):
         return "id", "by its name it holds free text, which may say anything about a person"
     if len(values) == 0:
         return "qi", "it has no values at all"
-    kind = kind_of(values)
     secret = [word for word in words if word in SENSITIVE]
     if secret and kind != "dates" and not any(word in WHEN for word in words):
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
