@@ -16,6 +16,8 @@ settings.load_profile("incrowd")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a script's background job
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # under nohup, which children inherit
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # a worker among others has no second core: on small tables polars' threads only wait for each other
 if "PYTEST_XDIST_WORKER" in os.environ:
