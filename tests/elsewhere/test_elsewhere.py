@@ -14,7 +14,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import incrowd
+
 ROOT = Path(__file__).parents[2]
+PACKAGES = str(Path(incrowd.__file__).parents[1])  # where the kernels of other tests are kept
 EXAMPLES = ROOT / "examples"
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -57,7 +60,7 @@ def test_the_page_for_r(tmp_path: Path) -> None:
         code += body if kind == "r" else ""
         expected += body if kind == "text" else ""
     (tmp_path / "page.R").write_text(code, encoding="utf-8")
-    here = {"RETICULATE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "src")}
+    here = {"RETICULATE_PYTHON": sys.executable, "PYTHONPATH": PACKAGES}
     assert run(rscript, "page.R", folder=tmp_path, **here).split() == expected.split()
 
 
