@@ -156,6 +156,8 @@ def test_command(tmp_path):
     assert pl.read_csv(tmp_path / "p.csv", infer_schema=False).equals(found.patterns.frame())
     assert f"{found.loss:.1%} of the cells" in done.stderr
     assert Patterns.of(tmp_path / "p.csv").cells == found.patterns.cells
+    done = CliRunner().invoke(cli, [*given, *roles, *asked, "-q"])
+    assert (done.exit_code, done.output) == (0, "")
     for words in (asked[2:], asked[4:]):
         done = CliRunner().invoke(cli, [*given, *words])
         assert (done.exit_code, "go with -k" in done.stderr) == (2, True)

@@ -55,7 +55,8 @@ epsilon_option = click.option(
 )
 @star_option
 @options.reading_options
-def make(others: str, output: str, star: str, **given: Any) -> None:
+@options.quiet_option
+def make(others: str, output: str, star: str, quiet: bool, **given: Any) -> None:
     """Make a list of patterns of IN, which must be of other people than the patterns are for.
 
     With -k, IN is a table, such as last year's, and the patterns are chosen so that a release of as
@@ -92,7 +93,7 @@ def make(others: str, output: str, star: str, **given: Any) -> None:
     with whole(output) as file:
         patterns.frame().write_csv(file)
     columns = counted(len(patterns.columns), "column")
-    say(f"{output}: {counted(len(patterns.cells), 'pattern')} of {columns}{expected}")
+    say(f"{output}: {counted(len(patterns.cells), 'pattern')} of {columns}{expected}", quiet)
 
 
 def columns_of(table: "Source", roles: Mapping[str, Sequence[str]]) -> Sequence[str]:

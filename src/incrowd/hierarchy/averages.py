@@ -76,8 +76,8 @@ class Averages:
         """
         raise HierarchyError(
             f"column {column!r}: {self} publishes the average of each class, which incrowd "
-            "anonymize and incrowd verify --proof serve, and nothing else does: give a hierarchy "
-            "with levels here, like interval:5,10,20"
+            "anonymize and incrowd verify --proof serve, and nothing else does: for this, make the "
+            "release with a hierarchy with levels, like interval:5,10,20"
         )
 
     def numbers(self, column: str, values: Sequence[str | None]) -> list[Fraction | None]:
