@@ -16,7 +16,7 @@ from incrowd._api import release_of
 from incrowd.cli import cli
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.policy import Policy
-from incrowd.published.assigned import spread
+from incrowd.published.assigned import Rings
 from incrowd.published.verification import verify_release
 from incrowd.tables import from_native
 from tables import Sorter
@@ -348,9 +348,11 @@ def test_rows_change_places_in_rings(length):
     ring = [2 * n for n in range(length)]
     fits = {(row, row) for row in range(rows)}
     fits |= {(there, here) for here, there in zip(ring, [*ring[1:], 0], strict=True)}
-    found = spread(origin, member, whose, np.arange(rows), fits, np.arange(rows), 2)
+    found = Rings(origin, member, whose, np.arange(rows), fits, np.arange(rows), 2).spread()
     assert sorted(found.tolist()) == [*range(rows)]
     assert {(int(row), place) for place, row in enumerate(found)} <= fits
     assert all(len({*whose[found[member == c]].tolist()}) == 2 for c in range(length))
-    alone = spread(origin, member, whose, np.arange(rows), fits - {(0, ring[-1])}, origin, 2)
+    alone = Rings(
+        origin, member, whose, np.arange(rows), fits - {(0, ring[-1])}, origin, 2
+    ).spread()
     assert alone.tolist() == origin.tolist()  # no ring closes

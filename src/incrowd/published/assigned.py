@@ -54,33 +54,18 @@ def broken_by(problem: Problem, copies: Ints, member: Ints) -> int:
     return int((~problem.model.lawful_classes(whole)).sum())
 
 
-def spread(
-    origin: Ints,
-    member: Ints,
-    whose: Ints,
-    kind: Ints,
-    fits: set[tuple[int, int]],
-    left: Ints,
-    k: int,
-) -> Ints:
-    """Return an assignment in which more classes have ``k`` people: rows change places in rings.
+class Rings:
+    """An assignment of which some rows change places, each taking that of the one before it.
 
     Parameters
     ----------
-    origin, member: the original row and the class of each released row.
-    whose, left: the person and the kind of each original row.
-    kind: the kind of each released row.
+    origin, member: int64, shape (released rows,): the original row and the class of each; not
+        changed.
+    whose, left: int64, shape (original rows,): the person and the kind of each.
+    kind: int64, shape (released rows,): the kind of each.
     fits: which kinds of original rows can be which kinds of released rows.
+    k: the people that a class is to have.
     """
-    rings = _Rings(origin.copy(), member, whose, kind, fits, left, k)
-    for at in np.argsort(member, kind="stable").tolist():
-        if rings.lacks(int(member[at])):
-            rings.change(at)
-    return rings.origin
-
-
-class _Rings:
-    """An assignment of which some rows change places, each taking that of the one before it."""
 
     def __init__(
         self,
@@ -92,12 +77,19 @@ class _Rings:
         left: Ints,
         k: int,
     ) -> None:
-        self.origin, self._class, self._kind = origin, member.tolist(), kind.tolist()
+        self.origin, self._class, self._kind = origin.copy(), member.tolist(), kind.tolist()
         self._whose, self._left, self._fits, self._k = whose.tolist(), left.tolist(), fits, k
         self._people: dict[int, Counter[int]] = defaultdict(Counter)
         self._tries = MOST_TRIES
         for place, row in enumerate(origin.tolist()):
             self._people[self._class[place]][self._whose[row]] += 1
+
+    def spread(self) -> Ints:
+        """Return an assignment in which more classes have ``k`` people."""
+        for at in np.argsort(self._class, kind="stable").tolist():
+            if self.lacks(self._class[at]):
+                self.change(at)
+        return self.origin
 
     def lacks(self, c: int) -> int:
         """Return how many people a class lacks."""

@@ -23,7 +23,7 @@ from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.protect import asked_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.published.assigned import broken_by, rows_of_flow, spread
+from incrowd.published.assigned import Rings, broken_by, rows_of_flow
 from incrowd.published.fitting import Cells, Flow, Nodes, common_keys
 from incrowd.published.pseudonyms import KEY, pseudonyms_broken, there
 from incrowd.published.spelled import alike, told_apart, unsafe, unseen
@@ -249,7 +249,7 @@ def _people_lack(
     whose = table.owners
     fits = set(zip(flow.tails.tolist(), flow.heads.tolist(), strict=True))
     kinds = flow.right_of, fits, flow.left_of
-    origin = spread(origin, member.ravel(), whose, *kinds, k)
+    origin = Rings(origin, member.ravel(), whose, *kinds, k).spread()
     broken = broken_by(table.problem, table.copy_of_row[origin], member.ravel())
     if broken:
         yield (
