@@ -130,7 +130,7 @@ def test_the_internal_report_alone_has_it(rule):
     """Tests that the section, which knows the original, is in no page for the public."""
     release = released(age=rule, pay=rule)
     page = internal_report(release)
-    assert 'id="use"' in page and "Means and variances" in page and "pay" in page
+    assert 'id="use"' in page and "Means, before and after" in page and "pay" in page
     assert "all at the low ends" in page
     assert 'id="use"' not in external_report(release)
     assert 'id="use"' not in internal_report(released(age="none", pay="prefix:1"))

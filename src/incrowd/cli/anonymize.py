@@ -24,6 +24,7 @@ from incrowd.cli.reporting import (
     also_written,
     report_options,
     require_reports,
+    require_weights,
     write_reports,
 )
 from incrowd.cli.summary import summary
@@ -117,11 +118,13 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         source = options.with_derived(read, given)
         require_derived(source is not read, given)
         require_form(output, source, given)
-        options.require_columns("--group", [given["group"]][: bool(given["group"])], source.columns)
+        for option, name in (("--group", "group"), ("--survey-weight", "survey_weight")):
+            options.require_columns(option, [given[name]][: bool(given[name])], source.columns)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_writable(source, policy, output, given)
         require_untold(policy, given)
         require_table_of(policy, given)
+        require_weights(source, policy, given)
         stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
         try:
             with standard_output_kept():

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # rows before and after
 GAP = 0.01  # a demo should not keep people waiting for the last cell
-REPORTS = ("report", "report_internal", "report_frontier", "report_attacks", "group", "metadata")
+REPORTS = (
+    *("report", "report_internal", "report_frontier", "report_attacks"),
+    *("group", "survey_weight", "metadata"),
+)
 
 
 @click.command("demo")

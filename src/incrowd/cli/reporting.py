@@ -18,7 +18,9 @@ from incrowd.tables.atomic import require_place
 if TYPE_CHECKING:
     from incrowd.attacks.findings import Findings
     from incrowd.frontiers.points import Frontier
+    from incrowd.policy import Policy
     from incrowd.release import Release
+    from incrowd.tables.base import Table
 
 FILES = {"report": "--report", "report_internal": "--report-internal", "metadata": "--metadata"}
 
@@ -50,6 +52,12 @@ report_options = together(
         "riskiest member.",
     ),
     click.option(
+        "--survey-weight",
+        metavar="COLUMN",
+        help="With --report-internal: weight its figures by this column of IN, which says how many "
+        "people a row stands for.",
+    ),
+    click.option(
         "--metadata",
         metavar="FILE",
         help="Also write a data package descriptor (Frictionless, JSON); needs -o FILE.",
@@ -64,10 +72,10 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
-    if given.get("group") is not None and given["report_internal"] is None:
-        raise InputError("--group goes with --report-internal: it is part of that")
-    if given.get("report_attacks") and given["report_internal"] is None:
-        raise InputError("--report-attacks goes with --report-internal: it is part of that")
+    for name in ("group", "report_attacks", "survey_weight"):
+        if given.get(name) and given["report_internal"] is None:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} goes with --report-internal: it is part of that")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
     if wanted.get("--report") or wanted.get("--report-internal"):
         from incrowd.report.make import require_matplotlib, require_name
@@ -81,6 +89,14 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         require_place(path)
     if "--metadata" in wanted and (output in (None, "-") or is_address(output)):
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
+
+
+def require_weights(source: "Table", policy: "Policy", given: Mapping[str, Any]) -> None:
+    """Raise InputError for a column of survey weights that is none."""
+    if given.get("survey_weight") is not None:
+        from incrowd.report.sample import require_weights
+
+        require_weights(source, policy, given["survey_weight"])
 
 
 def write_reports(
@@ -98,6 +114,7 @@ def write_reports(
 
         if given.get("group") is not None:
             require_group(release, given["group"])
+        require_weights(release.source, release.policy, given)
         inside = Inside(
             release=release,
             command=("incrowd", *sys.argv[1:]),
@@ -106,6 +123,7 @@ def write_reports(
             frontier=frontier_for(release, given.get("report_frontier")),
             attacks=attacks_on(release) if given.get("report_attacks") else None,
             group=given.get("group"),
+            survey_weight=given.get("survey_weight"),
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
     if given["metadata"] is not None and output is not None:

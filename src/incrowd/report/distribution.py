@@ -1,6 +1,6 @@
 """The distribution of a column, before and after or after alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import leaves_under
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import number_of
+from incrowd.hierarchy.template import Template
 from incrowd.tables.base import Column
 from incrowd.text.numerals import POINT, pointed
 
@@ -17,6 +20,7 @@ BINS = 10
 CROWDED = 0.6  # share of the rows in one bin from which bins of equal width tell too little
 RARE = 0.05  # share of the rows below which the most frequent values are not worth a bar
 VALUE, SPECIAL = "value", "special"
+Counted = tuple[Mapping[str | None, int], Sequence[str | None]]  # rows by value; some of these
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,21 @@ class Bar:
     ----------
     label: a value of the table (None: missing), or words of ours where ``kind`` is ``"special"``.
     before, after: rows; ``before`` None where the original is not at hand.
+    old, new: values that the bar counts, of the original and of the release, where both are.
     """
 
     label: str | None
     kind: str
     before: int | None
     after: int
+    old: tuple[str | None, ...] = ()
+    new: tuple[str | None, ...] = ()
+
+    @classmethod
+    def of(cls, label: str | None, kind: str, old: Counted, new: Counted) -> "Bar":
+        """Add up the rows of some values, before and after."""
+        was, now = (sum(rows.get(value, 0) for value in values) for rows, values in (old, new))
+        return cls(label, kind, was, now, tuple(old[1]), tuple(new[1]))
 
 
 def compared(
@@ -46,11 +59,11 @@ def compared(
 ) -> list[Bar]:
     """Compare a column of the original with that of the release.
 
-    Numbers with many values go into bins; a generalized value counts in a bin when all that it
-    stands for lies in there, and as ``more general`` otherwise.  An average counts as the number
-    that it is, and none of the ``marks``, which stand for missing values, as a number.
-    ``decimal``: what stands before the decimals of numbers.  ``codes``: numbers are codes, of which
-    neighbours have nothing in common.
+    Numbers with many values go into bins; a range counts by its midpoint, another generalized value
+    in a bin when all that it stands for lies in there, and as ``more general`` otherwise.  An
+    average counts as the number that it is, and none of the ``marks``, which stand for missing
+    values, as a number.  ``decimal``: what stands before the decimals of numbers.  ``codes``:
+    numbers are codes, of which neighbours have nothing in common.
     """
     numbers = None if codes else as_numbers(unmarked(before.values, marks), decimal)
     if len(before.values) > MOST_VALUES + 2 and numbers is not None:
@@ -61,22 +74,20 @@ def compared(
     if sum(old[v] for v in head) < RARE * sum(old.values()):
         head = []  # next to unique values: none of them stands for anything
     head = in_order(head, decimal)
-    bars = [Bar(v, VALUE, old[v], new.get(v, 0)) for v in head]
+    bars = [Bar.of(v, VALUE, (old, [v]), (new, [v])) for v in head]
     tail = [v for v in common if v not in set(head)]
     if tail:
-        was, now = sum(old[v] for v in tail), sum(new.get(v, 0) for v in tail)
         words = "other values" if head else "values, all rare"
-        bars.append(Bar(f"{len(tail):,} {words}", SPECIAL, was, now))
+        bars.append(Bar.of(f"{len(tail):,} {words}", SPECIAL, (old, tail), (new, tail)))
     most = MOST_GENERAL if head else MOST_VALUES
     general = sorted((v for v in new if v not in old and v != star), key=lambda v: -new[v])
-    bars += [Bar(v, VALUE, 0, new[v]) for v in general[:most]]
+    bars += [Bar.of(v, VALUE, (old, []), (new, [v])) for v in general[:most]]
     if general[most:]:
-        rest = sum(new[v] for v in general[most:])
         averages = as_numbers(general[most:], decimal) is not None and any(
             as_numbers([value], decimal) is not None for value in old
         )
         words = "other values" if averages else "other general values"
-        bars.append(Bar(words, SPECIAL, 0, rest))
+        bars.append(Bar.of(words, SPECIAL, (old, []), (new, general[most:])))
     return bars + star_bar(new, star, 0)
 
 
@@ -86,16 +97,24 @@ def alone(
     marks: Sequence[str] = (),
     decimal: str = POINT,
     codes: bool = False,
+    template: Template | None = None,
 ) -> list[Bar]:
     """Describe a column of the release by itself: no value or count of the original enters.
 
     None of the ``marks``, which stand for missing values, counts as a number, and no code.
+    ``template``: how ranges of numbers are written; they count by their midpoints.
     """
     new = counted(after)
     shown = [v for v in new if v != star]
+    between = {} if template is None else middles(template, shown, decimal)
     plain = [v for v in shown if v is None or v not in marks]
-    plain = [v for v in plain if v is None or as_numbers([v], decimal) is not None]
-    numbers = None if codes else as_numbers(plain, decimal)
+    plain = [v for v in plain if v in between or as_numbers([v], decimal) is not None or v is None]
+    read = [v if v not in between else None for v in plain]
+    numbers = None if codes else as_numbers(read, decimal)
+    if between and not codes:
+        numbers = np.full(len(plain), np.nan) if numbers is None else numbers
+        for i, value in enumerate(plain):
+            numbers[i] = between.get(value, numbers[i])
     bars: list[Bar] = []
     if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
         bins = Bins.around(numbers, [new[v] for v in plain])
@@ -110,6 +129,19 @@ def alone(
     else:
         bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES, decimal)
     return bars + star_bar(new, star, None)
+
+
+def middles(
+    template: Template, texts: Iterable[str | None], decimal: str = POINT
+) -> dict[str | None, float]:
+    """Return the midpoint of each text that is a range of numbers."""
+    found: dict[str | None, float] = {}
+    for text in texts:
+        ends = None if text is None else template.ends(text)
+        numbers = [] if ends is None else [number_of(end, decimal) for end in ends]
+        if numbers and None not in numbers:
+            found[text] = float(sum(x for x in numbers if x is not None) / 2)
+    return found
 
 
 def in_quotes(bar: Bar) -> Bar:
@@ -133,7 +165,9 @@ def most_frequent(counts: dict[str | None, int], most: int, decimal: str = POINT
 
 def star_bar(new: dict[str | None, int], star: str, before: int | None) -> list[Bar]:
     """The suppressed cells, where there are any."""
-    return [Bar(f"{star} suppressed", SPECIAL, before, new[star])] if new.get(star) else []
+    if not new.get(star):
+        return []
+    return [Bar(f"{star} suppressed", SPECIAL, before, new[star], (), (star,))]
 
 
 def counted(column: Column) -> dict[str | None, int]:
@@ -266,26 +300,28 @@ def binned(
         for label, under in leaves_under(tree, new).items():
             below = np.unique(leaves[under])
             place.setdefault(label, int(below[0]) if len(below) == 1 else -2)
+        if isinstance(tree, RangeFamily):
+            found = middles(tree.shown, (v for v, at in place.items() if at == -2), decimal)
+            place.update((text, int(bins.place(middle))) for text, middle in found.items())
     for value in new:
         average = None if value is None or value in place else as_numbers([value], decimal)
         if average is not None and value != star:
             place[value] = int(bins.place(average)[0])
     missing = [value for value in old if place[value] < 0]
-    was, now = [0] * len(bins.names), [0] * len(bins.names)
-    general = 0
-    for value, count in new.items():
+    was, now = ([[] for _ in bins.names] for _ in range(2))
+    general: list[str | None] = []
+    for value in new:
         at = place.get(value, -2)
-        if value in missing or value == star:
-            continue
-        if at >= 0:
-            now[at] += count
-        else:
-            general += count
-    for value, count in old.items():
+        if value not in missing and value != star:
+            (now[at] if at >= 0 else general).append(value)
+    for value in old:
         if value not in missing:
-            was[place[value]] += count
-    bars = [Bar(*b) for b in zip(bins.names, [VALUE] * len(was), was, now, strict=True)]
-    bars += [Bar(value, VALUE, old[value], new.get(value, 0)) for value in missing]
+            was[place[value]].append(value)
+    bars = [
+        Bar.of(name, VALUE, (old, a), (new, b))
+        for name, a, b in zip(bins.names, was, now, strict=True)
+    ]
+    bars += [Bar.of(value, VALUE, (old, [value]), (new, [value])) for value in missing]
     if general:
-        bars.append(Bar("more general", SPECIAL, 0, general))
+        bars.append(Bar.of("more general", SPECIAL, (old, []), (new, general)))
     return bars + star_bar(new, star, 0)

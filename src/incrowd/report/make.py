@@ -15,6 +15,7 @@ from incrowd.report.people import people
 from incrowd.report.plots import require_matplotlib
 from incrowd.report.useful import use
 from incrowd.report.view import Inside, View, view_of
+from incrowd.report.weighed import Weighed
 from incrowd.tables.atomic import whole
 
 
@@ -47,6 +48,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
     require_matplotlib()
     inside = inside or Inside(release=release)
     view, pictures = view_of(release, name, inside), Pictures()
+    weighed = Weighed.of(inside)
     found = [
         public.asked(view),
         public.done(view),
@@ -56,8 +58,8 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
         attacks(inside),
         public.changes(view, pictures),
         private.lost(view, inside),
-        use(inside, pictures),
-        public.columns(view, pictures),
+        use(inside, weighed, pictures),
+        public.columns(view, pictures, weighed),
         public.relations(view, pictures),
         private.sensitive(view, inside, pictures),
         private.frontier(inside, pictures),

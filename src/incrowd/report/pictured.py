@@ -18,6 +18,7 @@ from incrowd.report.plots import (
     plot_risk,
     plot_shares,
 )
+from incrowd.report.sample import require_weights
 from incrowd.report.sections import MOST_PAIRS
 from incrowd.report.view import Inside, codes_of, require_group, require_whole
 from incrowd.tables.files import alike
@@ -55,6 +56,7 @@ class Pictured:
         frontier: "Curve | None" = None,
         attacks: "Attacked | None" = None,
         group: str | None = None,
+        survey_weight: str | None = None,
     ) -> None:
         """Write a report as one HTML file that loads nothing.
 
@@ -66,12 +68,14 @@ class Pictured:
         attacks: what ``incrowd.attack`` found, likewise.
         group: column of the original that names households, likewise: one's risk is that of its
             riskiest member.
+        survey_weight: column of the original that says how many people a row stands for, likewise:
+            figures before and after are weighted by it.
 
         Raises
         ------
         MissingExtraError: matplotlib is not installed.
-        InputError: the file cannot be written; a frontier, attacks or households for an external
-            report; no such column.
+        InputError: the file cannot be written; a frontier, attacks, households or survey weights
+            for an external report; no such column, or no column of weights.
         """
 
         if frontier is not None and not internal:
@@ -86,9 +90,22 @@ class Pictured:
             )
         if group is not None:
             require_group(self._release, group, internal)
+        if survey_weight is not None:
+            if not internal:
+                raise InputError(
+                    "weighted figures compare with the original; they go into an internal report "
+                    "(internal=True)"
+                )
+            require_weights(self._release.source, self._release.policy, survey_weight)
         inside = None
         if internal:
-            inside = Inside(release=self._release, frontier=frontier, attacks=attacks, group=group)
+            inside = Inside(
+                release=self._release,
+                frontier=frontier,
+                attacks=attacks,
+                group=group,
+                survey_weight=survey_weight,
+            )
         write_report(self._release, path, internal, inside=inside)
 
     def plot_classes(self) -> "Figure":

@@ -6,11 +6,12 @@ import numpy as np
 
 from incrowd.report import plots
 from incrowd.report.association import MOST_COLUMNS, Pair, associations
-from incrowd.report.distribution import SPECIAL, Bar, alone, compared
+from incrowd.report.distribution import SPECIAL, VALUE, Bar, alone, compared
 from incrowd.report.html import Html, cell_text, facts, joined, table, tag
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
+from incrowd.report.weighed import Weighed
 from incrowd.tables.base import Column
 from incrowd.text.units import counted, shown, shown_gap, shown_price, up
 
@@ -289,29 +290,35 @@ def subgroup_table(found: list[Subgroup], what: str) -> Html:
     return table(f"Share of {what} by subgroup", ["subgroup", "rows", "share"], lines)
 
 
-def columns(view: View, pictures: Pictures) -> Section:
-    """The distribution of every column."""
+def columns(view: View, pictures: Pictures, weighed: Weighed | None = None) -> Section:
+    """The distribution of every column; ``weighed``: what rows count for in a comparison."""
     inside = view.inside
     items = []
     for name in view.published[:MOST_SHOWN]:
         ways = (view.marks(name), view.decimal, name in view.codes)
+        figures, caption = None, "Rows by value"
         if inside is None or name not in view.qi:
-            bars = alone(view.columns[name], view.star, *ways)
+            bars = alone(view.columns[name], view.star, *ways, view.templates.get(name))
         else:
             tree = inside.trees[name]
             before, after = inside.before.encode(name), view.columns[name]
             bars = compared(before, after, view.star, tree, *ways)
+            weighed = weighed or Weighed.of(inside)
+            figures = weighed.bars(bars, before, after, inside.release.edit.order)
+            caption = f"{weighed.what} by value, before and after"
         changed = view.changed.get(name)
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
         if any((bar.label or "").startswith("“") for bar in bars):
             words += " Exact numbers are grouped; texts in quotes are released as they stand."
+        if name in view.templates and any(bar.kind == VALUE for bar in bars):
+            words += " Ranges count in bins by their midpoints."
         items.append(
             pictures.show(
                 cell_text(name),
                 plots.plot_column(bars),
                 "Bars: rows with each value of the column",
                 words,
-                bar_table(bars),
+                bar_table(bars, caption, figures),
             )
         )
     note = None
@@ -320,17 +327,12 @@ def columns(view: View, pictures: Pictures) -> Section:
     return Section("columns", "Columns", joined(note, grid(*items)))
 
 
-def bar_table(bars: list[Bar]) -> Html:
-    """The same as figures."""
-
-    def named(bar: Bar) -> Html:
-        return tag("em", bar.label) if bar.kind == SPECIAL else cell_text(bar.label)
-
-    if any(bar.before is not None for bar in bars):
-        lines = [[named(b), f"{b.before or 0:,}", f"{b.after:,}"] for b in bars]
-        return table("Rows by value, before and after", ["value", "before", "after"], lines)
-    lines = [[named(b), f"{b.after:,}"] for b in bars]
-    return table("Rows by value", ["value", "rows"], lines)
+def bar_table(bars: list[Bar], caption: str, figures: list[list[str]] | None) -> Html:
+    """The same as figures; ``figures``: before, after and a standard error of each bar."""
+    head = ["value", "rows"] if figures is None else ["value", "before", "after", "standard error"]
+    figures = figures or [[f"{bar.after:,}"] for bar in bars]
+    names = [tag("em", bar.label) if bar.kind == SPECIAL else cell_text(bar.label) for bar in bars]
+    return table(caption, head, [[name, *each] for name, each in zip(names, figures, strict=True)])
 
 
 def relations(view: View, pictures: Pictures) -> Section | None:

@@ -21,6 +21,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
 from incrowd.published.base import Published
 from incrowd.report.distribution import as_numbers, unmarked
+from incrowd.report.sample import Sample
 from incrowd.report.view import codes_of
 from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
@@ -142,7 +143,28 @@ def ends_told(texts: list[str | None], decimal: str) -> tuple[Floats, Floats]:
     return low, high
 
 
-def variance_bounds(low: Floats, high: Floats) -> tuple[float, float]:
+def mean_bounds(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple[float, float]:
+    """Return between which figures the mean of numbers in these intervals lies.
+
+    Each number's weight lies between ``least`` and ``most``, too.  Where the mean is least, all
+    numbers stand at their low ends; up to some point they weigh the most, beyond it the least.
+    """
+
+    def smallest(ends: Floats) -> float:
+        order = np.argsort(ends)
+        x, few, many = ends[order], least[order], most[order]
+        weight, total = (
+            np.append(0, np.cumsum(many * z)) + np.append(np.cumsum((few * z)[::-1])[::-1], 0)
+            for z in (np.ones(len(x)), x)
+        )
+        return float((total[weight > 0] / weight[weight > 0]).min())
+
+    return smallest(low), -smallest(-high)
+
+
+def variance_bounds(
+    low: Floats, high: Floats, weights: Floats | None = None
+) -> tuple[float, float]:
     """Return between which figures the variance of numbers in these intervals lies.
 
     The least is that about the point from which the intervals are least far in all: a convex
@@ -152,10 +174,11 @@ def variance_bounds(low: Floats, high: Floats) -> tuple[float, float]:
 
     def near(c: float) -> float:
         apart = np.maximum(np.maximum(low - c, c - high), 0)
-        return float((apart * apart).mean())
+        return float(np.average(apart * apart, weights=weights))
 
     def far(c: float) -> float:
-        return float((np.maximum(abs(low - c), abs(high - c)) ** 2).mean())
+        far_ends = np.maximum(abs(low - c), abs(high - c))
+        return float(np.average(far_ends**2, weights=weights))
 
     start, end = float(low.min()), float(high.max())
     return least(near, start, end), least(far, start, end)
@@ -174,30 +197,36 @@ def least(function: Callable[[float], float], start: float, end: float) -> float
 
 @dataclass(frozen=True)
 class Line:
-    """A least-squares line: its slope, and the share of the variance that it explains."""
+    """A least-squares line: its slope, and the share of the variance that it explains.
+
+    ``error``: the slope's standard error, of a sample.
+    """
 
     slope: float
     share: float
+    error: float = np.nan
 
     @classmethod
-    def through(cls, x: Floats, y: Floats) -> "Line | None":
+    def through(cls, x: Floats, y: Floats, sample: Sample | None = None) -> "Line | None":
         """Fit a line; None where one of the columns has one value."""
-        across, up = x - x.mean(), y - y.mean()
-        both, wide, tall = (
-            float((a * b).mean()) for a, b in ((across, up), (across, across), (up, up))
-        )
+        sample = sample or Sample(np.ones(len(x)))
+        across, up = x - sample.mean(x), y - sample.mean(y)
+        both, wide, tall = (sample.mean(a * b) for a, b in ((across, up), (across,) * 2, (up, up)))
         if not wide or not tall:
             return None
-        return cls(both / wide, both * both / (wide * tall))
+        return cls(both / wide, both * both / (wide * tall), sample.slope_error(x, y))
 
 
 def lines_of(
-    columns: Mapping[str, Numbers], others: Mapping[str, Numbers] | None = None
+    columns: Mapping[str, Numbers],
+    others: Mapping[str, Numbers] | None = None,
+    samples: tuple[Sample, Sample] | None = None,
 ) -> list[tuple[str, str, list[Line | None]]]:
     """Return each pair of columns with the lines before, by midpoints, by low and by high ends.
 
     ``others``: columns that are published as they are; of two such nothing is said.  Where no
-    column of a pair shows intervals there are no ends, and None for them.
+    column of a pair shows intervals there are no ends, and None for them.  ``samples``: what rows
+    count for, before and after.
     """
     found = []
     names = list(columns)
@@ -213,40 +242,51 @@ def lines_of(
             ends = ("low", "high") if apart else ()
             forms = ("before", "middle", *ends)
             pairs = ((getattr(a, form)[one], getattr(b, form)[two]) for form in forms)
-            lines = [Line.through(*pair) for pair in pairs]
+            counted = (None, None) if samples is None else (each.of(common) for each in samples)
+            was, now = counted
+            lines = [
+                Line.through(*pair, was if form == "before" else now)
+                for form, pair in zip(forms, pairs, strict=True)
+            ]
             found.append((x, y, lines if ends else [*lines, None, None]))
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Rows in bins of equal width.
+    """Rows in bins of equal width, or what they count for.
 
     Attributes
     ----------
-    edges: float64, shape (bins + 1,).  before, middle: int64, shape (bins,): rows, as they were and
-        by midpoints.  sure, most: rows whose interval lies in the bin, and whose interval meets it.
+    edges: float64, shape (bins + 1,).  before, middle: float64, shape (bins,): rows, as they were
+        and by midpoints.  error: standard errors of those before.  sure, most: rows whose interval
+        lies in the bin, and whose interval meets it.
     """
 
     edges: Floats
-    before: NDArray[np.int64]
-    middle: NDArray[np.int64]
-    sure: NDArray[np.int64]
-    most: NDArray[np.int64]
+    before: Floats
+    middle: Floats
+    error: Floats
+    sure: Floats
+    most: Floats
 
     @classmethod
-    def of(cls, numbers: Numbers) -> "Histogram":
-        """Count the rows of a column."""
+    def of(cls, numbers: Numbers, samples: tuple[Sample, Sample] | None = None) -> "Histogram":
+        """Count the rows of a column; ``samples``: what each counts for, before and after."""
         edges = np.linspace(numbers.before.min(), numbers.before.max(), BINS + 1)
+        was, now = samples or (Sample(np.ones(len(numbers.rows))),) * 2
         low, high = (bins_of(edges, each) for each in (numbers.low, numbers.high))
         bins = np.arange(BINS)
         within = (low[:, None] <= bins) & (high[:, None] >= bins)
-        before, middle = (
-            np.bincount(bins_of(edges, each), minlength=BINS)
-            for each in (numbers.before, numbers.middle)
+        place = bins_of(edges, numbers.before)
+        share, error = was.shares(place, BINS)
+        middles = bins_of(edges, numbers.middle)[:, None]
+        total = was.weights.sum()
+        middle, sure, most = (
+            now.weights @ there
+            for there in (middles == bins, within & (low == high)[:, None], within)
         )
-        sure = np.bincount(low[low == high], minlength=BINS)
-        return cls(edges, before, middle, sure, within.sum(axis=0))
+        return cls(edges, share * total, middle, error * total, sure, most)
 
 
 def bins_of(edges: Floats, numbers: Floats) -> NDArray[np.int64]:

@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 
+import numpy as np
+
 from incrowd.report import plots
-from incrowd.report.html import Html, cell_text, joined, table
+from incrowd.report.html import Html, cell_text, joined, table, tag
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.sections import alone_table
 from incrowd.report.use import (
@@ -11,73 +13,102 @@ from incrowd.report.use import (
     Line,
     Numbers,
     lines_of,
-    numbers_of,
     unchanged,
-    variance_bounds,
 )
 from incrowd.report.view import Inside
+from incrowd.report.weighed import Weighed
 
 MOST_HISTOGRAMS = 12
 MOST_LINES = 30
+ERROR = "standard error"
+MEANING = (
+    "A standard error says how far the figure before would move if another sample of the same size "
+    "were drawn: a change far below it matters little to whoever draws conclusions about more "
+    "people than those of the table."
+)
+BY_PEOPLE = " All rows of a person count as one draw."
+CHANGED = ("before", "after", "change", ERROR)
 
 
-def use(inside: Inside, pictures: Pictures) -> Section | None:
+def use(inside: Inside, weighed: Weighed, pictures: Pictures) -> Section | None:
     """Means, variances, regressions and histograms of numbers, before and after."""
-    columns = numbers_of(inside.release)
+    columns, others = map(weighed.counted, (weighed.columns, unchanged(inside.release)))
     if not columns:
         return None
     words = paragraphs(
         "A range or interval counts by its midpoint; its ends say between which figures the "
         "original's lies. A star may be any value of the column, and an open end (80+) the "
         "greatest. Means and centroids keep the mean of a column except for rounding, medians need "
-        "not; both are, as a rule, less spread than the values were."
+        "not; both are, as a rule, less spread than the values were.",
+        f"{MEANING}{BY_PEOPLE if inside.release.owners is not None else ''}",
     )
-    parts = [words, moments(columns), lines(columns, unchanged(inside.release))]
-    pictured = [histogram(name, found, pictures) for name, found in columns.items()]
+    parts = [words, weights_in_words(inside, weighed), *moments(columns, weighed)]
+    parts.append(lines(columns, others, weighed))
+    pictured = [histogram(name, c, pictures, weighed) for name, c in columns.items()]
     shown = joined(*parts, grid(*pictured[:MOST_HISTOGRAMS]))
     return Section("use", "Use: what analyses say before and after", shown)
 
 
-def number(x: float) -> str:
-    """Return a figure with six digits, all before the point."""
-    return f"{x:,.0f}" if 1e5 <= abs(x) < 1e15 else f"{x:,.6g}"
+def weights_in_words(inside: Inside, weighed: Weighed) -> Html | None:
+    """By what figures are weighted, and how after."""
+    name, release = inside.survey_weight, inside.release
+    if name is None:
+        return None
+    how = ", before and after."
+    if weighed.after is not weighed.before:
+        how = ": before by its numbers, after by what is published of them, ranges by midpoints."
+    elif name in release.roles.id or release.changed.get(name, 0):
+        how = "; after, too, by the original's numbers, which readers of the release do not have."
+    how += " Rows without a weight, or with 0, are left out."
+    return tag("p", "Figures are weighted by ", cell_text(name), how)
 
 
-def moments(columns: dict[str, Numbers]) -> Html:
+def number(x: float, sign: str = "") -> str:
+    """Return a figure with six digits, all before the point; a dash for none."""
+    if np.isnan(x):
+        return "–"
+    return f"{x:{sign},.0f}" if 1e5 <= abs(x) < 1e15 else f"{x:{sign},.6g}"
+
+
+def changed(before: float, after: float, error: float) -> list[str]:
+    """Return two figures, their difference and the standard error of the first."""
+    return [number(before), number(after), number(after - before, "+"), number(error)]
+
+
+def moments(columns: dict[str, Numbers], weighed: Weighed) -> list[Html]:
     """Means and variances."""
-    rows = []
+    means, variances = [], []
     for name, c in columns.items():
-        sure = ["–", "–"]
-        if not c.averages:
-            low, high = variance_bounds(c.low, c.high)
-            mean = f"{number(c.low.mean())} to {number(c.high.mean())}"
-            sure = [mean, f"{number(low)} to {number(high)}"]
-        means, variances = (
-            (f(c.before), f(c.middle)) for f in (lambda x: x.mean(), lambda x: x.var())
-        )
-        rows.append(
-            [
-                cell_text(name),
-                "averages" if c.averages else "ranges",
-                *map(number, means),
-                sure[0],
-                *map(number, variances),
-                sure[1],
-            ]
-        )
-    head = ["column", "published", "mean before", "after", "surely"]
-    return alone_table(
-        "Means and variances", [*head, "variance before", "after", "surely"], rows, 2
-    )
+        was, now = weighed.samples(c)
+        ends = (None, None) if c.averages else weighed.ends(c)
+        for found, old, new, error, sure in (
+            (means, was.mean, now.mean, was.mean_error, ends[0]),
+            (variances, was.variance, now.variance, was.variance_error, ends[1]),
+        ):
+            figures = changed(old(c.before), new(c.middle), error(c.before))
+            surely = "–" if sure is None else " to ".join(map(number, sure))
+            how = "averages" if c.averages else "ranges"
+            found.append([cell_text(name), how, *figures, surely])
+    head = ["column", "published", *CHANGED, "surely"]
+    return [
+        alone_table(f"{what}, before and after", head, rows, 2)
+        for what, rows in (("Means", means), ("Variances", variances))
+    ]
 
 
-def lines(columns: dict[str, Numbers], others: dict[str, Numbers]) -> Html | None:
+def lines(columns: dict[str, Numbers], others: dict[str, Numbers], weighed: Weighed) -> Html | None:
     """Regressions of each pair, of those with a column that is published as it is too."""
-    found = lines_of(columns, others)[:MOST_LINES]
+    found = lines_of(columns, others, (weighed.before, weighed.after))[:MOST_LINES]
     if not found:
         return None
-    rows = [[joined(cell_text(y), " on ", cell_text(x)), *map(line, fits)] for x, y, fits in found]
-    head = ["regression", "before", "after", "all at the low ends", "all at the high ends"]
+    rows = []
+    for x, y, (before, after, *ends) in found:
+        both = ["–", "–"]
+        if before is not None and after is not None:
+            both = changed(before.slope, after.slope, before.error)[2:]
+        fits = [line(before), line(after), *both, *map(line, ends)]
+        rows.append([joined(cell_text(y), " on ", cell_text(x)), *fits])
+    head = ["regression", *CHANGED, "all at the low ends", "all at the high ends"]
     return alone_table("Slopes of least-squares lines (R²)", head, rows)
 
 
@@ -86,27 +117,29 @@ def line(found: Line | None) -> str:
     return "–" if found is None else f"{number(found.slope)} ({found.share:.3f})"
 
 
-def histogram(name: str, numbers: Numbers, pictures: Pictures) -> Html:
+def histogram(name: str, numbers: Numbers, pictures: Pictures, weighed: Weighed) -> Html:
     """A histogram before and after."""
-    found = Histogram.of(numbers)
+    samples = weighed.samples(numbers)
+    found = Histogram.of(numbers, samples)
     edges = [number(x) for x in found.edges]
     names = [f"{a} – {b}" for a, b in pairwise(edges)]
-    total = max(len(numbers.rows), 1)
+    was, now = (each.weights.sum() for each in samples)
+    columns = [found.before / was, found.middle / now, found.error / was]
+    shares = [column.tolist() for column in columns[:2]]
+    if weighed.weighted:
+        columns += [found.sure / now, found.most / now]
+    else:
+        columns = [found.before, found.middle, found.error, found.sure, found.most]
+    head = ["from – to", "before", "after", ERROR, "surely", "at most"]
+    sure = not numbers.averages and weighed.ranged is None
     lines_ = [
-        [span, *(f"{int(count):,}" for count in counts)]
-        for span, *counts in zip(
-            names, found.before, found.middle, found.sure, found.most, strict=True
-        )
+        [span, *(weighed.shown(x) for x in each[: 5 if sure else 3])]
+        for span, *each in zip(names, *columns, strict=True)
     ]
-    head = ["from – to", "before", "after", "surely", "at most"]
-    if numbers.averages:
-        head, lines_ = head[:3], [each[:3] for each in lines_]
     return pictures.show(
         joined(cell_text(name), ": histogram"),
-        plots.plot_histogram(
-            names, (found.before / total).tolist(), (found.middle / total).tolist()
-        ),
+        plots.plot_histogram(names, *shares),
         "Bars: share of the rows in bins of equal width, before and after",
         "After: by averages." if numbers.averages else "After: by midpoints.",
-        table("Rows in bins of equal width", head, lines_),
+        table(f"{weighed.what} in bins of equal width", head[: 6 if sure else 4], lines_),
     )

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.ranges import options_in, without_template
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import NUMBERS, options_in, without_template
+from incrowd.hierarchy.template import Template
 from incrowd.policy import Policy
 from incrowd.policy.suits import names_codes
 from incrowd.published.base import Published
@@ -72,6 +74,7 @@ class Inside:
     frontier: cost and bound against k, where given.
     attacks: what attacks on the release found, where given.
     group: column of the original that names households, where given.
+    survey_weight: column of the original that says what its rows count for, where given.
     """
 
     release: Published
@@ -81,6 +84,7 @@ class Inside:
     frontier: Curve | None = None
     attacks: Attacked | None = None
     group: str | None = None
+    survey_weight: str | None = None
 
     @property
     def before(self) -> Table:
@@ -147,6 +151,7 @@ class View:
     codes: published columns whose numbers are codes, and no quantities.
     na: texts that stand for missing values.
     decimal: what stands before the decimals of numbers.
+    templates: how the ranges of numbers of a column are written.
     inside: None for an external report.
     """
 
@@ -184,6 +189,7 @@ class View:
     codes: frozenset[str] = frozenset()
     na: Marks = ()
     decimal: str = POINT
+    templates: Mapping[str, Template] = field(default_factory=dict)
     inside: Inside | None = None
 
     @property
@@ -265,6 +271,11 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         codes=codes_of(policy, (*roles.qi, *roles.sensitive, *roles.keep)),
         na=policy.na,
         decimal=policy.decimal,
+        templates={
+            tree.column: tree.shown
+            for tree in release.trees
+            if isinstance(tree, RangeFamily) and tree.rule["kind"] == NUMBERS
+        },
         inside=inside,
     )
 

@@ -1,0 +1,101 @@
+"""Weighted figures of a sample, and their standard errors.
+
+A standard error says how far a figure would move if another sample of the same size were drawn: by
+linearization, as survey software has it for weights without strata.  Each row has an influence on
+the figure (Binder 1983), and these sum to 0; a person's is that of all rows of this person.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError, no_column
+from incrowd.policy import Policy
+from incrowd.report.distribution import as_numbers, unmarked
+from incrowd.tables.base import Table
+from incrowd.text.missing import marks_for
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What rows count for, and whose they are.
+
+    Attributes
+    ----------
+    weights: float64, shape (rows,), none below 0: what each row counts for.
+    people: int64, shape (rows,): whose each row is; None where each is a person of its own.
+    """
+
+    weights: Floats
+    people: Ints | None = None
+
+    def of(self, rows: Ints) -> "Sample":
+        """Return the same of some rows."""
+        return Sample(self.weights[rows], None if self.people is None else self.people[rows])
+
+    def mean(self, numbers: Floats) -> float:
+        """Return the mean of numbers, float64, shape (rows,)."""
+        with np.errstate(invalid="ignore"):  # a published weight may be rounded to 0
+            return float(self.weights @ numbers / self.weights.sum())
+
+    def variance(self, numbers: Floats) -> float:
+        """Return the mean square of the distance from the mean."""
+        return self.mean((numbers - self.mean(numbers)) ** 2)
+
+    def mean_error(self, numbers: Floats) -> float:
+        """Return the standard error of the mean; NaN where there is but one row or person."""
+        return self._error(numbers - self.mean(numbers))
+
+    def variance_error(self, numbers: Floats) -> float:
+        """Return the standard error of the variance, likewise."""
+        return self.mean_error((numbers - self.mean(numbers)) ** 2)
+
+    def slope_error(self, x: Floats, y: Floats) -> float:
+        """Return the standard error of a least-squares line's slope, likewise."""
+        across, up = x - self.mean(x), y - self.mean(y)
+        square = self.mean(across * across)
+        rest = up - across * (self.mean(across * up) / square)
+        return self._error(across * rest / square)
+
+    def shares(self, places: Ints, many: int) -> tuple[Floats, Floats]:
+        """float64, shape (many,), twice: each place's share of the weights, and standard errors.
+
+        places: int64, shape (rows,), from 0.
+        """
+        there = [(places == place).astype(float) for place in range(many)]
+        shares, errors = (np.array([f(x) for x in there]) for f in (self.mean, self.mean_error))
+        return shares, errors
+
+    def _error(self, influence: Floats) -> float:
+        """Return the standard error of a mean of 0, which each row moves by so much."""
+        there = self.weights > 0
+        found = (influence * self.weights)[there] / self.weights.sum()
+        if self.people is not None:
+            _, whose = np.unique(self.people[there], return_inverse=True)
+            found = np.bincount(whose, found)
+        many = len(found)
+        return float(np.sqrt(many / (many - 1) * (found @ found))) if many > 1 else float("nan")
+
+
+def require_weights(source: Table, policy: Policy, name: str) -> Floats:
+    """float64, shape (rows,): the original's survey weights, 0 where a row has none.
+
+    Raises
+    ------
+    InputError: there is no such column, or it holds something else than such weights.
+    """
+    if name not in source.columns:
+        raise no_column("survey weight", name, source.columns)
+    column = source.encode(name).compact()
+    own = as_numbers(unmarked(column.values, marks_for(policy.na, name)), policy.decimal)
+    if own is None:
+        raise InputError(f"survey weight {name!r}: the column holds no numbers, or other texts too")
+    own = np.nan_to_num(own)
+    if (own < 0).any() or not (own > 0).any():
+        below = "a number below 0" if (own < 0).any() else "no number above 0"
+        raise InputError(f"survey weight {name!r}: the column holds {below}")
+    return own[column.codes]
