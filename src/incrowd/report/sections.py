@@ -321,10 +321,10 @@ def columns(view: View, pictures: Pictures, weighed: Weighed | None = None) -> S
                 bar_table(bars, caption, figures),
             )
         )
-    note = None
+    notes = [None if weighed is None else weighed.words]
     if len(view.published) > MOST_SHOWN:
-        note = tag("p", f"The first {MOST_SHOWN} of {len(view.published)} columns.")
-    return Section("columns", "Columns", joined(note, grid(*items)))
+        notes.append(Html(f"The first {MOST_SHOWN} of {len(view.published)} columns."))
+    return Section("columns", "Columns", joined(paragraphs(*notes), grid(*items)))
 
 
 def bar_table(bars: list[Bar], caption: str, figures: list[list[str]] | None) -> Html:
@@ -403,7 +403,14 @@ def limits(view: View) -> Section:
             "That a class holds several sensitive values does not limit what can be inferred: a "
             "reader who learns across classes how columns go together may be surer of one of them.",
         )
-    if view.inside is None:
+    if view.inside is not None:
+        texts.append(
+            "A standard error says how far the figure before would move if another sample of the "
+            "same size were drawn. A change far below it matters little to whoever draws "
+            "conclusions about more people than those of the table. All rows of a person count as "
+            "one draw where people are named."
+        )
+    else:
         texts.append(
             "This report is made only from the released table and the publisher's stated rules. "
             "It does not compare distributions with the original, because where few cells are "

@@ -5,28 +5,16 @@ from itertools import pairwise
 import numpy as np
 
 from incrowd.report import plots
-from incrowd.report.html import Html, cell_text, joined, table, tag
+from incrowd.report.html import Html, cell_text, joined, table
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.sections import alone_table
-from incrowd.report.use import (
-    Histogram,
-    Line,
-    Numbers,
-    lines_of,
-    unchanged,
-)
+from incrowd.report.use import Histogram, Line, Numbers, lines_of, unchanged
 from incrowd.report.view import Inside
 from incrowd.report.weighed import Weighed
 
 MOST_HISTOGRAMS = 12
 MOST_LINES = 30
 ERROR = "standard error"
-MEANING = (
-    "A standard error says how far the figure before would move if another sample of the same size "
-    "were drawn: a change far below it matters little to whoever draws conclusions about more "
-    "people than those of the table."
-)
-BY_PEOPLE = " All rows of a person count as one draw."
 CHANGED = ("before", "after", "change", ERROR)
 
 
@@ -40,27 +28,18 @@ def use(inside: Inside, weighed: Weighed, pictures: Pictures) -> Section | None:
         "original's lies. A star may be any value of the column, and an open end (80+) the "
         "greatest. Means and centroids keep the mean of a column except for rounding, medians need "
         "not; both are, as a rule, less spread than the values were.",
-        f"{MEANING}{BY_PEOPLE if inside.release.owners is not None else ''}",
+        weighed.words,
     )
-    parts = [words, weights_in_words(inside, weighed), *moments(columns, weighed)]
-    parts.append(lines(columns, others, weighed))
+    ranged = dict.fromkeys(columns, "ranges") | {
+        name: "averages" for name, c in columns.items() if c.averages
+    }
+    told = columns
+    if weighed.after is not weighed.before:  # then weighted figures of the others change, too
+        told, ranged = columns | others, dict.fromkeys(others, "as they are") | ranged
+    parts = [words, *moments(told, ranged, weighed), lines(columns, others, weighed)]
     pictured = [histogram(name, c, pictures, weighed) for name, c in columns.items()]
     shown = joined(*parts, grid(*pictured[:MOST_HISTOGRAMS]))
     return Section("use", "Use: what analyses say before and after", shown)
-
-
-def weights_in_words(inside: Inside, weighed: Weighed) -> Html | None:
-    """By what figures are weighted, and how after."""
-    name, release = inside.survey_weight, inside.release
-    if name is None:
-        return None
-    how = ", before and after."
-    if weighed.after is not weighed.before:
-        how = ": before by its numbers, after by what is published of them, ranges by midpoints."
-    elif name in release.roles.id or release.changed.get(name, 0):
-        how = "; after, too, by the original's numbers, which readers of the release do not have."
-    how += " Rows without a weight, or with 0, are left out."
-    return tag("p", "Figures are weighted by ", cell_text(name), how)
 
 
 def number(x: float, sign: str = "") -> str:
@@ -75,8 +54,8 @@ def changed(before: float, after: float, error: float) -> list[str]:
     return [number(before), number(after), number(after - before, "+"), number(error)]
 
 
-def moments(columns: dict[str, Numbers], weighed: Weighed) -> list[Html]:
-    """Means and variances."""
+def moments(columns: dict[str, Numbers], published: dict[str, str], weighed: Weighed) -> list[Html]:
+    """Means and variances; ``published``: as what each column is."""
     means, variances = [], []
     for name, c in columns.items():
         was, now = weighed.samples(c)
@@ -87,8 +66,7 @@ def moments(columns: dict[str, Numbers], weighed: Weighed) -> list[Html]:
         ):
             figures = changed(old(c.before), new(c.middle), error(c.before))
             surely = "–" if sure is None else " to ".join(map(number, sure))
-            how = "averages" if c.averages else "ranges"
-            found.append([cell_text(name), how, *figures, surely])
+            found.append([cell_text(name), published[name], *figures, surely])
     head = ["column", "published", *CHANGED, "surely"]
     return [
         alone_table(f"{what}, before and after", head, rows, 2)

@@ -7,10 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.report.distribution import Bar
+from incrowd.report.html import Html, cell_text, joined
 from incrowd.report.sample import Sample, require_weights
 from incrowd.report.use import Numbers, mean_bounds, numbers_of, variance_bounds
 from incrowd.report.view import Inside
 from incrowd.tables.base import Column
+
+AS_PUBLISHED = ": before by its numbers, after by what is published, ranges by their midpoints."
+AS_BEFORE = "; after, too, by the original's numbers, which readers of the release do not have."
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +26,14 @@ class Weighed:
     before, after: what each row of the original counts for.
     columns: the numbers that intervals or averages have changed.
     ranged: least and greatest weight that each row may have after, where weights are ranges.
-    weighted: whether a column of survey weights was named.
+    words: by what figures are weighted, and how after; None where no column of weights was named.
     """
 
     before: Sample
     after: Sample
     columns: dict[str, Numbers]
     ranged: Numbers | None = None
-    weighted: bool = False
+    words: Html | None = None
 
     @classmethod
     def of(cls, inside: Inside) -> "Weighed":
@@ -42,12 +46,19 @@ class Weighed:
         every = Sample(require_weights(inside.before, inside.policy, name), people)
         ranged = columns.get(name)
         if ranged is None:
-            return cls(every, every, columns, None, True)
+            return cls(every, every, columns, None, words_of(inside, name))
         told = np.zeros(len(every.weights))
         told[ranged.rows] = np.where(every.weights[ranged.rows] > 0, ranged.middle, 0)
         if ranged.averages or (ranged.low == ranged.high).all():
             ranged = None
-        return cls(every, Sample(told, people), columns, ranged, True)
+        return cls(
+            every, Sample(told, people), columns, ranged, words_of(inside, name, AS_PUBLISHED)
+        )
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a column of survey weights was named."""
+        return self.words is not None
 
     @property
     def what(self) -> str:
@@ -105,3 +116,12 @@ class Weighed:
             + [self.shown(each[2] * unit) if bar.old else "–"]
             for bar, each in zip(bars, zip(share, found, error, strict=True), strict=True)
         ]
+
+
+def words_of(inside: Inside, name: str, how: str = ", before and after.") -> Html:
+    """By what figures are weighted, and how after."""
+    release = inside.release
+    if how != AS_PUBLISHED and (name in release.roles.id or release.changed.get(name)):
+        how = AS_BEFORE
+    left_out = " Rows without a weight, or with 0, are left out."
+    return joined("Figures are weighted by ", cell_text(name), how, left_out)
