@@ -348,6 +348,17 @@ def test_all_screens_fit_a_phone(browser: Any, people: Path):
         assert found.page.locator("#said").bounding_box()["width"] > 100
 
 
+def test_four_hundred_percent_leave_room_for_the_screen(browser: Any, people: Path):
+    """Tests a window of 1280 by 1024 at 400 %: header and footer scroll away with the screen."""
+    with browsed(browser, Session(str(people)), 320) as found:
+        found.page.set_viewport_size({"width": 320, "height": 256})
+        for screen in SCREENS:
+            found.go(screen)
+            sizes = "(at => [at.clientHeight, at.scrollHeight])(document.querySelector('main'))"
+            assert len(set(found.page.evaluate(sizes))) == 1, screen
+            assert fits(found), screen
+
+
 def test_a_path_that_is_wrong_can_be_mended(browser: Any, people: Path):
     """Tests that an error leaves the path in its field, and that no path is no folder's name."""
     wrong = str(people) + "x"
