@@ -189,7 +189,9 @@ def test_only_internal_reports_are_weighted(tmp_path):
     with pytest.raises(InputError, match="internal"):
         release.report(tmp_path / "r.html", survey_weight="w")
     page = external_report(release)
-    assert "standard error" not in page and "midpoints" in page
+    assert "standard error" not in page and "Ranges count in bins by their midpoints" in page
+    few = ic.anonymize(survey()[:12], 6, id="who", keep="w", hierarchies={"age": "range"}, gap=0.9)
+    assert "Ranges count" not in external_report(few)  # each is told as it stands
     release.report(tmp_path / "i.html", True, survey_weight="w")
     assert "Figures are weighted by" in (tmp_path / "i.html").read_text("utf-8")
     asked = ["anonymize", "in.csv", "-o", "o.csv", "--survey-weight", "w"]

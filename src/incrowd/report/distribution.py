@@ -19,7 +19,7 @@ MOST_GENERAL = 4
 BINS = 10
 CROWDED = 0.6  # share of the rows in one bin from which bins of equal width tell too little
 RARE = 0.05  # share of the rows below which the most frequent values are not worth a bar
-VALUE, SPECIAL = "value", "special"
+VALUE, BIN, SPECIAL = "value", "bin", "special"
 Counted = tuple[Mapping[str | None, int], Sequence[str | None]]  # rows by value; some of these
 
 
@@ -29,7 +29,8 @@ class Bar:
 
     Attributes
     ----------
-    label: a value of the table (None: missing), or words of ours where ``kind`` is ``"special"``.
+    label: a value of the table (None: missing), a bin's name where ``kind`` is ``"bin"``, or
+        words of ours where it is ``"special"``.
     before, after: rows; ``before`` None where the original is not at hand.
     old, new: values that the bar counts, of the original and of the release, where both are.
     """
@@ -122,7 +123,7 @@ def alone(
         for value, at in zip(plain, bins.place(numbers).tolist(), strict=True):
             if value is not None:
                 total[at] += new[value]
-        bars = [Bar(n, VALUE, None, t) for n, t in zip(bins.names, total, strict=True)]
+        bars = [Bar(n, BIN, None, t) for n, t in zip(bins.names, total, strict=True)]
         told = set(plain) - {None}
         texts = {v: new[v] for v in shown if v not in told}
         bars += [in_quotes(bar) for bar in most_frequent(texts, MOST_GENERAL, decimal)]
@@ -318,7 +319,7 @@ def binned(
         if value not in missing:
             was[place[value]].append(value)
     bars = [
-        Bar.of(name, VALUE, (old, a), (new, b))
+        Bar.of(name, BIN, (old, a), (new, b))
         for name, a, b in zip(bins.names, was, now, strict=True)
     ]
     bars += [Bar.of(value, VALUE, (old, [value]), (new, [value])) for value in missing]

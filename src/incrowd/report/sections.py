@@ -6,7 +6,7 @@ import numpy as np
 
 from incrowd.report import plots
 from incrowd.report.association import MOST_COLUMNS, Pair, associations
-from incrowd.report.distribution import SPECIAL, VALUE, Bar, alone, compared
+from incrowd.report.distribution import BIN, SPECIAL, Bar, alone, compared
 from incrowd.report.html import Html, cell_text, facts, joined, table, tag
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
@@ -310,7 +310,7 @@ def columns(view: View, pictures: Pictures, weighed: Weighed | None = None) -> S
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
         if any((bar.label or "").startswith("“") for bar in bars):
             words += " Exact numbers are grouped; texts in quotes are released as they stand."
-        if name in view.templates and any(bar.kind == VALUE for bar in bars):
+        if name in view.templates and any(bar.kind == BIN for bar in bars):
             words += " Ranges count in bins by their midpoints."
         items.append(
             pictures.show(
