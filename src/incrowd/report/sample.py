@@ -27,7 +27,7 @@ class Sample:
     Attributes
     ----------
     weights: float64, shape (rows,), none below 0: what each row counts for.
-    people: int64, shape (rows,): whose each row is; None where each is a person of its own.
+    people: int64, shape (rows,), from 0: whose each row is; None where each is a person of its own.
     """
 
     weights: Floats
@@ -74,10 +74,11 @@ class Sample:
         """Return the standard error of a mean of 0, which each row moves by so much."""
         there = self.weights > 0
         found = (influence * self.weights)[there] / self.weights.sum()
-        if self.people is not None:
-            _, whose = np.unique(self.people[there], return_inverse=True)
-            found = np.bincount(whose, found)
         many = len(found)
+        if self.people is not None:
+            whose = self.people[there]
+            many = np.count_nonzero(np.bincount(whose))
+            found = np.bincount(whose, found)
         return float(np.sqrt(many / (many - 1) * (found @ found))) if many > 1 else float("nan")
 
 
