@@ -14,9 +14,10 @@ import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.sample import Sample
+from incrowd.report.sample import Sample, require_weights
 from incrowd.report.use import mean_bounds
 from incrowd.report.view import Inside
+from incrowd.tables.native import from_native
 
 ROWS = 90
 
@@ -158,6 +159,13 @@ def test_bounds_of_weighted_means_against_all_corners():
         if corners:
             bounds = mean_bounds(low, high, least, most)
             assert bounds == pytest.approx((min(corners), max(corners)))
+
+
+def test_missing_weights_count_nothing():
+    """Tests empty cells, marks, and what statistics packages declare missing."""
+    frame = pl.DataFrame({"q": list("aabb"), "w": [None, "-9", "missing 99 (refused)", "2,5"]})
+    policy = ic.Policy(k=2, qi=["q"], keep=["w"], na=["-9"], decimal=",")
+    assert require_weights(from_native(frame), policy, "w").tolist() == [0, 0, 0, 2.5]
 
 
 def test_one_row_has_no_error():

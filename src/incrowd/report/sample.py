@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, no_column
+from incrowd.hierarchy.ladder import apart
 from incrowd.policy import Policy
 from incrowd.report.distribution import as_numbers, unmarked
 from incrowd.tables.base import Table
@@ -92,7 +93,9 @@ def require_weights(source: Table, policy: Policy, name: str) -> Floats:
     if name not in source.columns:
         raise no_column("survey weight", name, source.columns)
     column = source.encode(name).compact()
-    own = as_numbers(unmarked(column.values, marks_for(policy.na, name)), policy.decimal)
+    _, declared = apart([value for value in column.values if value is not None])
+    none = (*marks_for(policy.na, name), *declared)
+    own = as_numbers(unmarked(column.values, none), policy.decimal)
     if own is None:
         raise InputError(f"survey weight {name!r}: the column holds no numbers, or other texts too")
     own = np.nan_to_num(own)
