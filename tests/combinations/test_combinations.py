@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from dial import few
 from incrowd.combinations import solving
 from incrowd.combinations.bound import MOST_OF_ALL, least, rows_least
 from incrowd.combinations.cells import Cells, Crowd
@@ -71,7 +72,7 @@ def optimum(cells: Cells, crowds: Sequence[Crowd]) -> int:
     return best
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(few(24)))
 def test_bound_optimum_release(seed: int) -> None:
     """Tests bound ≤ optimum ≤ release on tables small enough to try everything."""
     deep = seed % 3 == 0
@@ -94,7 +95,7 @@ def test_bound_optimum_release(seed: int) -> None:
 def test_search_and_bound_meet_often() -> None:
     """Tests that neither is worth little: a fifth of these is proven optimal, most are."""
     met = far = 0
-    for seed in range(28):
+    for seed in range(few(28)):
         cells, crowds = tables(100 + seed, 5, 2, seed % 3 == 0)
         best = optimum(cells, crowds)
         start = raised(cells, np.zeros((5, 2), np.int8))
