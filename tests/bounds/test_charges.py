@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dial import few
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
 from incrowd.bounds.copies_by_value import CopiesByValue, Law
@@ -132,7 +131,7 @@ LIKENESS = BasicBetaLikeness("0.8") & KAnonymity(2)  # of so few values whole ro
 def test_no_release_beats_the_bound(model: Model, helps: int) -> None:
     """Tests any prices with their charge, and the best ones, which prove more than before."""
     more = 0
-    for seed in range(few(12)):
+    for seed in range(12):
         problem = table(seed, model)
         least = optimum(problem.instance, problem.model)
         if least is None:
