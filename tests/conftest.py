@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _kernels_in_turn(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let no two workers compile the same kernel."""
-    if "PYTEST_XDIST_WORKER" in os.environ and "NOTURNS" not in os.environ:
+    if "PYTEST_XDIST_WORKER" in os.environ:
         take_turns(tmp_path_factory.getbasetemp().parent)
 
 

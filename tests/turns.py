@@ -32,11 +32,13 @@ def take_turns(folder: Path) -> None:
             first = not held
             held.add(name)
             try:
-                if first:  # waiting for others is compiling, which no time limit counts
+                if first:  # else the clock stands already, as while anything is compiled
                     clock.stand()
-                fcntl.flock(file, fcntl.LOCK_EX)
-                if first:
-                    clock.go_on()
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                finally:
+                    if first:
+                        clock.go_on()
                 yield
             finally:
                 held.discard(name)
