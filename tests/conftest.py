@@ -1,4 +1,4 @@
-"""What all tests share: the path to the oracle, frames of every library, no deadlines."""
+"""What all tests share: the path to the oracle, the dial, frames of every library, no deadlines."""
 
 import os
 import signal
@@ -9,10 +9,6 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-
-# the first call of a kernel compiles it: no example may be judged by its seconds
-settings.register_profile("incrowd", deadline=None, print_blob=True)
-settings.load_profile("incrowd")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a script's background job
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,7 +21,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from databases import database, postgres  # noqa: E402
+import dial
+from databases import database, postgres
+from turns import take_turns
 
 __all__ = ["database", "postgres"]
 
@@ -33,6 +31,23 @@ Columns = dict[str, list[Any]]
 # Three workers begin with a twelfth of all tests each: one with searches, whose kernels have to be
 # compiled, and two with what has none, while they are.
 BEGIN = [["attack", "averages", "bounds"], ["hierarchy", "instances"], ["files"]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the dial of ``dial.py``."""
+    text = "try all random tables, not a third of them (before a release; see CONTRIBUTING.md)"
+    parser.addoption("--thorough", action="store_true", help=text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Turn the dial before any test is imported; xdist hands the option to its workers."""
+    dial.thorough = config.getoption("--thorough")
+    examples, repeated = dial.few(100), not dial.thorough
+    # the first call of a kernel compiles it: no example may be judged by its seconds
+    known = {"deadline": None, "print_blob": True}
+    settings.register_profile("incrowd", max_examples=examples, derandomize=repeated, **known)
+    settings.load_profile("incrowd")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -43,6 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, rooms in enumerate(BEGIN) if room in rooms), len(BEGIN))
 
     items.sort(key=turn)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kernels_in_turn(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let no two workers compile the same kernel."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        take_turns(tmp_path_factory.getbasetemp().parent)
 
 
 def pandas_frame(columns: Columns) -> Any:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli.summary import summary
 from incrowd.run.stop import Stop, interruptible
 from incrowd.tables import from_native, read, texts
@@ -74,7 +75,7 @@ def test_a_path(tmp_path):
     assert (tmp_path / "o.csv").read_bytes() == b"a;b\n01;*\n01;*\n"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(tables(max_rows=7), st.integers(1, 7), st.sampled_from(["keep", "shuffle"]), st.data())
 def test_any_table(tmp_path_factory, table, k, order, data):
     """Tests, on the written bytes, that nobody is lost or invented and all are in a crowd."""

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
+from dial import few
 from incrowd.checker.numerals import without_comma
 from incrowd.cli import cli
 from incrowd.desk.ask import Ask
@@ -110,7 +111,7 @@ def test_what_is_a_number(text: str, number: str | None) -> None:
 def test_reader_and_checker_agree() -> None:
     """Tests the two on texts at random; with a point neither touches a text."""
     coins = random.Random(7)
-    for _ in range(20_000):
+    for _ in range(few(20_000)):
         text = "".join(coins.choices("0127.,' -+", k=coins.randint(1, 9)))
         assert without_comma(text, COMMA) == (pointed(text, COMMA) or "")
         assert pointed(text, ".") == without_comma(text, ".") == text

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.existing.of_table import ExtendedRelease
 from incrowd.hierarchy.file import HierarchyRows
@@ -67,7 +68,7 @@ rows_of = st.lists(st.tuples(cells, cells), min_size=1, max_size=5)
 labels = st.sampled_from(["x", "y", "*"])
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(rows_of, st.sets(st.tuples(labels, labels), min_size=1, max_size=3), st.sampled_from([2, 3]))
 def test_against_everything(new: list[Row], published: set[Row], k: int) -> None:
     """Tests bound ≤ optimum ≤ cost, and refusal exactly when nothing is lawful."""
@@ -359,7 +360,7 @@ def test_guarded_values_are_those_of_the_union() -> None:
         assert 2 * int(guarded.filter(pl.Series(member)).sum()) <= int(member.sum())
 
 
-@settings(max_examples=50)
+@settings(max_examples=few(50))
 @given(rows_of, st.lists(st.sampled_from("st"), min_size=5, max_size=5), st.sampled_from([2, 3]))
 def test_what_the_difference_tells(new: list[Row], values: list[str], k: int) -> None:
     """Tests counts and rows held back against the gains of each class, counted on the text."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 
@@ -23,7 +24,7 @@ def frame_of(rows: list[tuple[str, ...]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["pid", "x", "y", "s"], orient="row")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(rows=rows_of, l=st.integers(1, 2))
 def test_classes_of_new_rows_alone_have_k_people(rows: list[tuple[str, ...]], l: int) -> None:  # noqa: E741
     """Tests earlier rows, truth, and the people of classes without an earlier row."""

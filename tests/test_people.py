@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.encoding.encoded import coded
@@ -65,7 +66,7 @@ def least(frame: pl.DataFrame, k: int) -> int | None:
     return best[(1 << frame.height) - 1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(visits(), st.sampled_from(["subset-dp", "engine", "auto"]))
 def test_costs_and_bounds_are_those_of_brute_force(given_, method) -> None:
     frame, k = given_
@@ -92,7 +93,7 @@ def test_copies_of_a_persons_rows_change_no_lawful_set(whose, k) -> None:
     assert model.lawful(once, once) == model.lawful(twice, twice) == (len({*whose}) >= k)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(given_=visits(), several=st.booleans(), shuffled=st.booleans())
 def test_the_checker_counts_the_people_itself(given_, several, shuffled, tmp_path_factory) -> None:
     """Tests honest proofs, one where two rows are said to be of others, and one of a larger k."""
@@ -114,7 +115,7 @@ def test_the_checker_counts_the_people_itself(given_, several, shuffled, tmp_pat
     assert counts.min() >= k
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(given_=visits(), gone=st.sets(st.integers(0, 6)), rule=st.sampled_from(["own", "drop"]))
 def test_rows_that_do_not_say_whose_they_are(given_, gone, rule, tmp_path_factory) -> None:
     """Tests both rules against brute force over a table in which they are carried out by hand."""
@@ -286,7 +287,7 @@ def test_what_cannot_count_people_says_so(folder):
         ic.frontier(pl.read_csv(ROWS.encode()), [2], person="pid", pseudonym="pid", sensitive="s")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(visits())
 def test_a_frontier_counts_people(given_) -> None:
     """Tests costs and bounds at each k against brute force."""
@@ -302,7 +303,7 @@ def stands_above(released: tuple[str, ...], original: tuple[str, ...]) -> bool:
     return all(a in (b, "*") for a, b in zip(released[:2], original[:2], strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(visits(), st.booleans(), st.booleans(), st.randoms())
 def test_verify_without_a_proof_counts_people(given_, persons, keeps, random) -> None:
     """Tests yes and no against all ways to say which original row a released row is."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from forged import Change, forged
 from incrowd.bounds.lawful_price import safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -96,7 +97,7 @@ def require_alike(before: pl.DataFrame, after: pl.DataFrame, k: int) -> None:
     assert classes.group_by(columns).agg(pl.col("pid").n_unique())["pid"].min() >= k
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(visits(), st.booleans())
 def test_brute_force(given_, small) -> None:
     """Tests cost, bound and law; ``small``: whether small tables are solved exactly."""
@@ -115,7 +116,7 @@ def test_brute_force(given_, small) -> None:
         assert release.lower_bound == best == release.cost
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(given_=visits(), shuffled=st.booleans())
 def test_the_checker_sees_it_itself(given_, shuffled, tmp_path_factory) -> None:
     frame, k = given_
@@ -171,7 +172,7 @@ def test_forged_claims_are_rejected(tmp_path: Path) -> None:
     assert "not constant in each person" in str(verdict.reason)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.data())
 def test_the_dearest_class_of_people(data) -> None:
     """Tests prices and the checker's rule against every set of people of every pattern."""
@@ -217,7 +218,7 @@ def test_prices_of_equal_weights_are_those_of_the_persons_table() -> None:
     assert 0.9 * 3 * one.bound <= bound <= 3 * one.cost
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(st.integers(0, 10_000))
 def test_exchanging_people(seed) -> None:
     """Tests that groups keep k people, that the cost is counted right, and never rises."""

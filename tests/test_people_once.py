@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import NoLawfulReleaseError
@@ -89,7 +90,7 @@ def model_of(model: PerAttribute, table: list[Pair]) -> Once:
 
 
 @pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(part=pairs_of, rest=pairs_of)
 def test_definition(model: PerAttribute, definition, part: list[Pair], rest: list[Pair]) -> None:
     """Tests one class, all classes at once and the kernels' law; and what bounds are made of."""
@@ -108,7 +109,7 @@ def test_definition(model: PerAttribute, definition, part: list[Pair], rest: lis
 
 
 @pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(part=pairs_of, rest=pairs_of, again=st.lists(st.integers(0, 6), max_size=4))
 def test_copies_of_a_persons_rows_change_no_lawful_set(
     model: PerAttribute, definition, part: list[Pair], rest: list[Pair], again: list[int]
@@ -123,7 +124,7 @@ def test_copies_of_a_persons_rows_change_no_lawful_set(
 
 
 @pytest.mark.parametrize(("model", "definition"), CASES[:4], ids=IDS[:4])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(part=pairs_of, rest=pairs_of)
 def test_parts_that_lack_the_last_pairs(model, definition, part, rest) -> None:
     """Tests a part of a table as fixed columns make it: its histograms end at its own last pair."""

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
@@ -79,7 +80,7 @@ def least(frame: pl.DataFrame, k: int) -> int:
     return best[(1 << len(people)) - 1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(histories())
 def test_records_are_shared_and_bounds_hold(given_) -> None:
     """Tests law, cost and bound against the definition and the optimum by brute force."""
@@ -95,7 +96,7 @@ def test_records_are_shared_and_bounds_hold(given_) -> None:
         assert release.lower_bound == best == release.cost
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(given_=histories(), several=st.booleans())
 def test_the_law_without_a_pseudonym(given_, several, tmp_path_factory) -> None:
     """Tests law and bound against brute force, and that the checker counts records itself."""

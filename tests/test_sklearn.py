@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import incrowd as ic
+from dial import few
 from incrowd.sklearn.anonymizer import Anonymizer
 
 PEOPLE = pd.DataFrame(
@@ -166,7 +167,7 @@ def test_empty_text_and_missing_values_that_were_not_seen() -> None:
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=few(25))
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=4, max_size=24),
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=5),

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd.solvers.portfolio as portfolio
+from dial import few
 from incrowd.driver.solve import choose, fewer_copies, solve
 from incrowd.errors import (
     InputError,
@@ -220,7 +221,7 @@ def heavy(rng: np.random.Generator, kind: str) -> Instance:
 def test_copies_that_do_not_matter_are_set_aside(kind: str) -> None:
     """Tests that the smaller table has the same optimum, and that all is undone for the caller."""
     rng = np.random.default_rng(52)
-    for _ in range(12):
+    for _ in range(few(12)):
         instance, k = heavy(rng, kind), int(rng.integers(2, 6))
         problem = Problem(instance, KAnonymity(k))
         reduced = fewer_copies(problem).problem.instance

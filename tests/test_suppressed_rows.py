@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd import anonymize
 from incrowd.cli import cli
 from incrowd.encoding.suppressed_rows import fewest_dropped
@@ -49,7 +50,7 @@ def brute(model: Model, table: Group) -> int | None:
     return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.sampled_from(MODELS))
 def test_fewest_of_one_attribute(values: list[int], model: Model) -> None:
     """Tests the number of dropped rows against all subsets, and that the rest is lawful."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd._api import release_of
 from incrowd.cli import cli
 from incrowd.hierarchy.file import HierarchyRows
@@ -65,7 +66,7 @@ LADDER = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(st.data())
 def test_against_brute_force(data):
     """Tests the answer on small tables that are often nearly right."""
@@ -111,7 +112,7 @@ NUMBERS = ("1", "2", "3", "3.0", "7")
 SPANS = {"1-2": (1, 2), "1-3": (1, 3), "2-3": (2, 3), "2-7": (2, 7), "1-7": (1, 7), "3-7": (3, 7)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(st.data())
 def test_ranges_against_brute_force(data):
     """Tests ranges no wider than 4, and a tree beside them, on small tables, often nearly right."""

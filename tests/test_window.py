@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.errors import InputError
 
 CELLS = st.sampled_from(["a", "b", None])
 
 
-@settings(max_examples=40)
+@settings(max_examples=few(40))
 @given(st.data())
 def test_windows_are_cut_out_of_the_whole(data: st.DataObject):
     """Tests every choice against the released frame, in kept and in shuffled order."""

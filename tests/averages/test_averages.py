@@ -11,6 +11,7 @@ import pytest
 
 import incrowd as ic
 from averages.plain import cost, optimum
+from dial import few
 from incrowd.averages.catalog import METHODS
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, VerificationError
 from incrowd.hierarchy.averages import Averages, average_text
@@ -43,7 +44,7 @@ def random_table(rng, columns, rows):
 def test_one_column_is_the_optimum(kind, k):
     """Tests against all partitions that the shortest path finds the cheapest classes."""
     rng = random.Random(f"{kind}{k}")
-    for _ in range(12):
+    for _ in range(few(12)):
         table = random_table(rng, 1, rng.randrange(k, 9))
         release = averaged(table, k, {"q0": kind})
         best = optimum(table, {"q0": kind}, {}, k)

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.errors import VerificationError
 from incrowd.tables.base import Edit, Replacement
@@ -103,7 +104,7 @@ def holds(kind, number):
     return abs(number) < 10 ** (kind.precision - kind.scale) and number == round(number, kind.scale)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(few(40)))
 def test_the_first_type_that_holds_all(seed):
     """Tests types and cells of random texts against their definition."""
     rng = random.Random(seed)

@@ -11,6 +11,7 @@ import pytest
 
 import incrowd as ic
 from averages.plain import spread
+from dial import few
 from incrowd.averages.bound import nearest_of, pair_prices, prices_of
 from incrowd.averages.lifting import least_room
 from incrowd.averages.strata import Points
@@ -95,7 +96,7 @@ def test_the_checker_finds_every_broken_price(k, seed):
     """Tests that a price is rejected exactly where some k rows are priced above their cost."""
     given, rng = points(seed, 9, 2, k, twins=False), np.random.default_rng(seed)
     lifted, found = prices_of(given, 0, Stop()), set()
-    for _ in range(30):
+    for _ in range(few(30)):
         price = lifted * rng.choice([0.6, 1], 9, p=[0.3, 0.7]) * rng.choice([0.99, 1.2])
         room = min(
             cost(given.place[list(one)], False) - price[list(one)].sum()
@@ -116,7 +117,7 @@ def test_the_checker_finds_every_broken_price(k, seed):
 def test_runs_are_the_cheapest(kind):
     """Tests against all ends of each run, of numbers alike, near, far and fractional."""
     draw = random.Random(kind)
-    for _ in range(150):
+    for _ in range(few(150)):
         rows = draw.randint(1, 12)
         k = draw.randint(1, rows)
         wide = draw.choice([3, 10, 1000])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
@@ -107,7 +108,7 @@ def brute(problem: Problem, price: np.ndarray, members: np.ndarray) -> Fraction 
 
 
 @pytest.mark.parametrize("model", EXACT + RELAXED, ids=lambda model: model.name)
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=few(16), deadline=None)
 @given(rows=rows_of)
 def test_no_lawful_class_is_dearer(model: Model, rows: list[tuple[int, int, int]]) -> None:
     """Tests Lemmas 3 to 7: never below the dearest lawful mean; equal where exact is claimed."""
@@ -137,7 +138,7 @@ few_rows = st.lists(
 
 
 @pytest.mark.parametrize("model", UNEVEN, ids=lambda model: model.name)
-@settings(max_examples=26, deadline=None)
+@settings(max_examples=few(26), deadline=None)
 @given(rows=few_rows)
 def test_exact_for_small_classes(model: Model, rows: list[tuple[int, int, int]]) -> None:
     """Tests entropy and recursive diversity where no class has more rows than are asked one by one.
@@ -174,7 +175,7 @@ def test_lawful_counts(model: Model) -> None:
 
 
 @pytest.mark.parametrize("model", EXACT + RELAXED, ids=lambda model: model.name)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=few(10), deadline=None)
 @given(rows=rows_of)
 def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]]) -> None:
     """Tests that every answer is at most the mean of the k highest prices, k the smallest class."""
@@ -190,7 +191,7 @@ def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]
 
 
 @pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(rows=rows_of)
 def test_prices_by_size(t: str, rows: list[tuple[int, int, int]]) -> None:
     """Tests that pricing by size lies between the dearest lawful mean and the relaxation."""
@@ -212,7 +213,7 @@ def test_prices_by_size(t: str, rows: list[tuple[int, int, int]]) -> None:
 
 
 @pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])
-@settings(max_examples=26, deadline=None)
+@settings(max_examples=few(26), deadline=None)
 @given(rows=rows_of)
 def test_listed_histograms_are_exact(t: str, rows: list[tuple[int, int, int]]) -> None:
     """Tests that pricing is exact where every size has its histograms listed."""
@@ -230,7 +231,7 @@ def test_listed_histograms_are_exact(t: str, rows: list[tuple[int, int, int]]) -
     assert abs(pad.out_weight[:out] @ price[pad.out_row[:out]] - float(best)) < 1e-6
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(
     table=st.lists(st.integers(0, 9), min_size=1, max_size=4).filter(any),
     t=st.fractions(0, 1, max_denominator=20),

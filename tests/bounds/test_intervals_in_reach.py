@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from dial import few
 from incrowd._api import begun
 from incrowd.bounds import span_prices
 from incrowd.bounds.lawful_price import first_prices
@@ -26,7 +27,7 @@ def instance_of(values: list[str | None], rule: str) -> Instance:
 def test_rows_of_intervals(rule: str) -> None:
     """Tests the count over all pairs of ends, missing values and copies among them."""
     rng = np.random.default_rng(7)
-    for _ in range(30):
+    for _ in range(few(30)):
         drawn = [None if x > 14 else str(x) for x in rng.integers(0, 17, int(rng.integers(1, 9)))]
         instance = instance_of(drawn, rule)
         tree = instance.trees[0]

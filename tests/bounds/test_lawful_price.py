@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -45,7 +46,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
         return found.cut
 
     due, risen, passed = np.zeros(patterns + 1), 0.0, 0
-    for _ in range(40):
+    for _ in range(few(40)):
         passed += int((due[:patterns] > risen).sum())
         assert np.array_equal(cuts(due, risen), cuts(np.zeros(patterns + 1), 0.0))
         after = np.maximum(u + rng.normal(0.02, 0.05, distinct), 0)

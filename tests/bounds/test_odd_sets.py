@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
+from dial import enough, few
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
@@ -157,7 +158,7 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
 def test_highest_mean_where_costs_lie_far_apart() -> None:
     """Tests prices of 10⁹ and penalties of 1, where looking for more than rounding never ended."""
     rng, seen = np.random.default_rng(5), 0
-    for _ in range(72):
+    for _ in range(few(72)):
         k = int(rng.integers(3, 5))
         n = int(rng.integers(2 * k, 11))
         lists = Emission(np.array([1e9]), np.array([0, n]), np.arange(n, dtype=np.int32))
@@ -179,7 +180,7 @@ def test_highest_mean_where_costs_lie_far_apart() -> None:
         if here:
             assert np.isclose(worth_of(here, 0, lists, lifted) / len(here), best, atol=1e-5)
             seen += 1
-    assert seen > 50
+    assert seen > enough(50)
 
 
 def test_a_class_costs_what_its_narrowest_pattern_does() -> None:

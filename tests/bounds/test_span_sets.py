@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bounds.near_set_samples import UNIT, broken_sets, listed, never
+from dial import enough
 from incrowd.bounds import span_prices as span_module
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.neighbours import neighbour_prices
@@ -62,7 +63,7 @@ def test_listed_sets() -> None:
         if instance.distinct == instance.rows:
             assert {*sets} == broken
             whole += len(sets)
-    assert whole > 100
+    assert whole > enough(100)
 
 
 def test_certified_prices() -> None:
@@ -76,7 +77,7 @@ def test_certified_prices() -> None:
             assert (found == price).all()
             kept += 1
         lowered += (found < price).any()
-    assert lowered > 20 and kept > 20
+    assert lowered > enough(20) and kept > enough(20)
 
 
 def test_neighbours() -> None:
@@ -119,7 +120,7 @@ def test_prices() -> None:
         assert not broken_sets(instance, k, found.price, found.quantum)
         assert weakest @ instance.counts <= found.bound(instance.counts) <= best
         raised += found.bound(instance.counts) > weakest @ instance.counts
-    assert raised > 3
+    assert raised > enough(3)
 
 
 def test_as_good_as_prices_of_patterns() -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dial import enough, few
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import pricing_of
@@ -71,7 +72,7 @@ def test_rare_rows_pay_for_their_classes(seed: int) -> None:
     assert bound > plain
     prices = safe_prices(tree, u)
     rng, met = np.random.default_rng(seed), 0
-    for _ in range(300):
+    for _ in range(few(300)):
         copies = rng.choice(problem.instance.rows, int(rng.integers(10, 80)), replace=False)
         if problem.model.lawful(problem.group(copies), problem.table):
             met += 1
@@ -79,7 +80,7 @@ def test_rare_rows_pay_for_their_classes(seed: int) -> None:
             stars = int((codes != codes[0]).any(axis=0).sum())
             total = int(prices.price[problem.instance.copies[copies]].sum())
             assert total <= stars * len(copies) * prices.quantum
-    assert met > 10
+    assert met > enough(10)
 
 
 def test_boxes_are_longer_where_prices_run_on() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import Forger, broken_pattern, coded, problems, write_honest
 
+from dial import few
 from incrowd.bounds.closed_sets import ClosedSets
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.row_sets import MEND
@@ -30,7 +31,7 @@ from solvers.ranged_tables import ranged_tables
 QUANTUM = 12
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(problems(), st.data())
 def test_any_prices(problem, data) -> None:
     """Tests that a set is found exactly where a pattern breaks the inequality, at any chunk."""
@@ -61,7 +62,7 @@ def by_rows(instance, k: int) -> Prices:
     return Prices(price, QUANTUM, by_rows=True)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=few(10), deadline=None)
 @given(problems(), st.data())
 def test_proofs_by_rows(problem, data) -> None:
     """Tests honest proofs, and prices one unit higher against all patterns."""

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from proof_samples import NAMES, Forger, broken_pattern, judged, problems, write_honest
 
+from dial import few
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
@@ -35,7 +36,7 @@ from incrowd.published.ladders import ladder_of
 from oracle import optimum
 
 
-@settings(max_examples=36, deadline=None)
+@settings(max_examples=few(36), deadline=None)
 @given(problems(), st.data())
 def test_honest_proofs_are_accepted(problem, data) -> None:
     """Tests random tables and hierarchies: accepted, and the bound is below the optimum."""

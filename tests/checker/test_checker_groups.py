@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from proof_samples import Forger, broken_pattern, problems, write_honest
 
+from dial import few
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import ColumnGroup, Prices
@@ -47,7 +48,7 @@ def drawn_groups(data: st.DataObject, columns: int) -> list[list[int]]:
     return data.draw(st.permutations(groups))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(problems(), st.data())
 def test_honest_groups_are_accepted(problem, data) -> None:
     """Tests that prices of any groups are accepted, with a bound below the optimum."""
@@ -67,7 +68,7 @@ def test_honest_groups_are_accepted(problem, data) -> None:
     assert verdict.facts["bound"] <= least <= verdict.facts["cost"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(problems(), st.data())
 def test_raised_prices_are_rejected_where_they_break_a_group(problem, data) -> None:
     """Tests one price of one group raised by a little against all patterns of that group."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import broken_class, broken_pattern, coded, problems
 
+from dial import few
 from incrowd.checker import inequality
 from incrowd.checker.inequality import merged, violations
 from incrowd.checker.oddsets import OddSets
@@ -16,7 +17,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.hierarchy.tree import Tree
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(problems(rows=12), st.data())
 def test_agrees_with_the_definition(problem, data) -> None:
     """Tests that random prices, negative ones too, are refused exactly when a pattern breaks."""
@@ -48,7 +49,7 @@ def test_a_node_is_wide_by_its_own_rows() -> None:
 SCHEMA = {"set": pl.Int64, "row": pl.Int64, "weight": pl.Int64, "modulus": pl.Int64}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(problems(rows=7), st.data())
 def test_odd_sets_agree_with_the_definition(problem, data) -> None:
     """Tests prices with odd sets against all classes, of every size."""

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import coded, join_cost, problems
 
+from dial import few
 from incrowd._api import anonymize
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.checker import charges as checker_charges
@@ -132,7 +133,7 @@ def sensitive(draw: st.DrawFn, rows: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("models", EXACT + RELAXED, ids=str)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(problems(rows=7), st.data())
 def test_agrees_with_all_classes(models, problem, data) -> None:
     """Tests random prices: a dear lawful class is never missed; exact rules refuse no others."""
@@ -170,7 +171,7 @@ def by_size(models: Any, sizes: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("models", CLOSE, ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(problems(rows=7), st.data())
 def test_sizes_agree_with_all_classes(models, problem, data) -> None:
     """Tests prices by size: never missed is a dear class; exact where all histograms are listed.
@@ -200,7 +201,7 @@ def test_sizes_agree_with_all_classes(models, problem, data) -> None:
         assert not found(3, 0)
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=few(75), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 3), st.integers(0, 3)), max_size=7),
     st.lists(st.integers(0, 9), min_size=4, max_size=4),
@@ -248,7 +249,7 @@ def distances(draw: st.DrawFn, values: list[Any]) -> dict[str, Any]:
     return {"distance": kind, "order": order}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(problems(rows=7), st.data())
 def test_other_distances_agree_with_all_classes(problem, data) -> None:
     """Tests the rules of t-closeness by total variation: no dear lawful class is missed."""
@@ -268,7 +269,7 @@ def test_other_distances_agree_with_all_classes(problem, data) -> None:
         assert found >= broken([model], values, codes, price, instance.trees, 1)
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=few(75), deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), FRACTIONS, st.integers(1, 7))
 def test_listed_histograms(table, t, n) -> None:
     """Tests the list against all histograms."""
@@ -296,7 +297,7 @@ def test_histograms_of_many_values() -> None:
     assert [np.flatnonzero(counts).tolist() for counts in found] == [[0, v] for v in (1, 2, 3, 4)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(0, 12))
 def test_the_best_slope_is_found(data, n, spare) -> None:
     """Tests the search for a slope against all slopes up to the highest one tried."""

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from proof_samples import judged
 
+from dial import enough, few
 from incrowd.checker import both, files
 from incrowd.checker.delimited import Reading
 from incrowd.checker.lean import blocks_of, codes_of, different_rows, once_each
@@ -56,13 +57,13 @@ def text_of(rng: np.random.Generator) -> bytes:
 def test_text_in_blocks(released: bool) -> None:
     """Tests 600 files, good and bad: the same cells, or rejected in both ways."""
     rng, taken, refused = np.random.default_rng(released), 0, 0
-    for _ in range(600):
+    for _ in range(few(600)):
         data = text_of(rng)
         reading = Reading(odd_header=True) if rng.random() < 0.3 else None
         whole = read(data, False, released, reading)
         assert read(data, True, released, reading) == whole, data
         taken, refused = taken + (whole is not None), refused + (whole is None)
-    assert taken > 100 and refused > 50
+    assert taken > enough(100) and refused > enough(50)
 
 
 @pytest.mark.usefixtures("small")

@@ -14,6 +14,7 @@ from parquet_forger import BOOL, I32, LIST, STRUCT, chunks, with_footer, with_pa
 from parquet_lies import lie, page_lie
 from polars.testing import assert_frame_equal
 
+from dial import few
 from incrowd.checker.files import as_text, read_table
 from incrowd.checker.parquet import require_moderate
 from incrowd.checker.rejection import RejectedError
@@ -70,7 +71,7 @@ def require_same(data: bytes, whole: pl.DataFrame) -> bool:
 
 
 @pytest.mark.parametrize("form", ["polars", "1.0", "2.0"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(few(40)))
 def test_claims_of_parquet_files(seed: int, form: str) -> None:
     """Tests one to three lies in the footer and in a page's header."""
     draw = random.Random(seed)
@@ -152,7 +153,7 @@ def test_a_column_that_stands_twice() -> None:
             read_table(data, {})
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(few(60)))
 def test_claims_of_arrow_files(seed: int) -> None:
     """Tests bytes of an Arrow file's metadata: reading ends in a table or in a refusal.
 
@@ -169,7 +170,7 @@ def test_claims_of_arrow_files(seed: int) -> None:
     assert found.width <= 7
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(few(20)))
 def test_keys_of_arrow_files(seed: int) -> None:
     """Tests metadata of an Arrow schema and its fields: of pandas, polars and another schema."""
     draw = random.Random(seed)

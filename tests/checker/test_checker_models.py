@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.checker.models import lawful, least_class, require_lawful
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.shares import NAMES, exp_exceeds, limits, series_exceeds
@@ -58,7 +59,7 @@ MODELS: list[PerAttribute] = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=8, max_size=16), st.data())
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_agrees_with_the_solvers(model, rows, data) -> None:
@@ -78,7 +79,7 @@ def test_agrees_with_the_solvers(model, rows, data) -> None:
         assert least == model.smallest_class(table)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=8))
 def test_disjoint_diversity(rows) -> None:
     """Tests two attributes that count together."""
@@ -92,7 +93,7 @@ def test_disjoint_diversity(rows) -> None:
         assert lawful(plain, counts, counts) == model.lawful(group, group)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.integers(-3, 3), min_size=3, max_size=3), st.data())
 def test_transport_against_all_plans(part, data) -> None:
     """Tests the least work against every way to carry units one by one."""
@@ -175,7 +176,7 @@ def test_models_without_sense_are_refused(model) -> None:
         require_lawful(np.array([0, 0, 0]), sensitive, [model])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.fractions(0, 30, max_denominator=50), st.fractions(0, 4), st.integers(-60, 60))
 def test_exponentials_are_compared_exactly(x, wild, off) -> None:
     """Tests near and far ratios against logarithms of 60 digits."""
@@ -213,7 +214,7 @@ def test_disclosure_at_a_ratio_next_to_e() -> None:
         assert DeltaDisclosure(1).fits(*counts) == (numerator == 1264)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=6, max_size=14), st.data())
 @pytest.mark.parametrize("model", [m for m in MODELS if type(m).__name__ in SHARED], ids=str)
 def test_no_lawful_class_leaves_its_limits(model, rows, data) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dial import few
 from incrowd.checker import models
 from incrowd.checker.ordered import Places
 from incrowd.checker.rejection import RejectedError
@@ -26,7 +27,7 @@ def by_definition(order: list[str], table: dict[Any, int], group: dict[Any, int]
 def test_by_definition() -> None:
     """Tests tables of one to nine values, and classes of some of them."""
     draw = random.Random(2)
-    for _ in range(500):
+    for _ in range(few(500)):
         order = draw.sample("abcdefghi", draw.randint(1, 9))
         table = {(v,): draw.choice([1, 2, 5, 9]) for v in order}
         some = draw.sample(order, draw.randint(1, len(order)))

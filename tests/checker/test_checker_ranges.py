@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dial import few
 from incrowd.checker import ranges as checked
 from incrowd.checker.inequality import merged, violations
 from incrowd.checker.ladder import tables, validated
@@ -18,7 +19,7 @@ from oracle import join_cost
 from solvers.ranged_tables import random_range, ranged_tables
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(few(40)))
 def test_texts_and_costs_of_all_intervals(seed: int) -> None:
     """Tests each join of two values against the family, and a value outside against refusal."""
     rng = np.random.default_rng(seed)

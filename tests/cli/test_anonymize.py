@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.cli import cli
 from tables import csv_bytes, parsed, smallest_class, tables
 
@@ -304,7 +305,7 @@ def test_no_rows(folder):
     assert "no rows below its header" in incrowd("init", "t.csv").stderr
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(tables(max_rows=6), st.sampled_from([";", "\t"]), st.integers(2, 3))
 def test_any_table(tmp_path_factory, table, delimiter, k):
     """Tests random tables from the command line, verified by the command line."""

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from dial import few
 from incrowd.combinations import solving
 from incrowd.combinations.bound import MOST_OF_ALL, least, rows_least
 from incrowd.combinations.cells import Cells, Crowd
@@ -71,7 +72,7 @@ def optimum(cells: Cells, crowds: Sequence[Crowd]) -> int:
     return best
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(few(24)))
 def test_bound_optimum_release(seed: int) -> None:
     """Tests bound ≤ optimum ≤ release on tables small enough to try everything."""
     deep = seed % 3 == 0

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import enough, few
 from partings import partitions
 
 NAMES = ["a", "b", "c"]
@@ -89,7 +90,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("words", "asked", "why"), CASES, ids=[case[2] for case in CASES])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 @given(problem=problems())
 def test_optimum(words: dict, asked: dict, why: str, problem) -> None:
     """Tests that the optimum over all partitions is found, proven, and refused where none is."""
@@ -110,7 +111,7 @@ def test_optimum(words: dict, asked: dict, why: str, problem) -> None:
     assert release.verify()
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=few(16), deadline=None)
 @given(problem=problems(), t=st.sampled_from(["1/4", "1/2"]))
 @example(problem=([(*"xxx",), (*"xxy",), (*"yxx",)], [*"uvu"], [1, 1, 1], 1), t="1/2")
 def test_closeness_is_to_the_whole_table(problem, t: str) -> None:
@@ -130,7 +131,7 @@ def test_closeness_is_to_the_whole_table(problem, t: str) -> None:
         assert sum(map(abs, away)) / 2 <= Fraction(t)
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=few(16), deadline=None)
 @given(problem=problems(), share=st.sampled_from(["0", "1/3", "1/2", "4/5"]))
 def test_capped_column(problem, share: str) -> None:
     """Tests the cap, that the bound is one, and that an impossible cap is refused."""
@@ -195,7 +196,7 @@ def test_capped_subgroup(linked: list) -> None:
     """Tests on random tables that the cap holds, is found where there is one, at small cost."""
     rng = np.random.default_rng(4)
     possible = found = best = 0
-    for _ in range(14):
+    for _ in range(few(14)):
         rows = [tuple("xyz"[i] for i in rng.integers(0, 3, 3)) for _ in range(6)]
         secret = ["u", "u", "v", "v", "v", "v"]
         numbers = [[NAMES.index(name) for name in names] for names in linked]
@@ -215,6 +216,6 @@ def test_capped_subgroup(linked: list) -> None:
         assert release.lower_bound <= expected <= release.cost
         best += release.cost == expected
         assert sum(cell == "*" for row in release.data[:2, :3].rows() for cell in row) <= 2
-    assert possible >= 4
+    assert possible >= enough(4)
     assert found == possible
     assert best >= 0.8 * found

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desk.asking import HOST, PORT, Page, asked
+from dial import few
 from incrowd.desk.calls import READ, WRITE
 from incrowd.desk.serve import HERE, Desk, served
 from incrowd.desk.server import LONGEST_BODY, MOST_TRIES, PAGE, POLICY, SCREENS, App
@@ -214,7 +215,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=few(400))
 @given(
     st.sampled_from(["GET", "POST", "PUT", "OPTIONS", "HEAD", ""]),
     PATHS,

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.errors import InputError
 from incrowd.tables import read
 from incrowd.tables.base import texts
@@ -60,7 +61,7 @@ LETTERS = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\uf
 WORDS = st.text(LETTERS, min_size=1, max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(
     st.lists(
         st.tuples(

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.tables import Edit, Replacement, read, texts, write
 from incrowd.tables.stat import FAMILY, StatTable, read_stat
@@ -359,7 +360,7 @@ CELLS = {
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 def test_any_release_reads_back(data: st.DataObject) -> None:
     """Tests tables of all kinds of cells with cells replaced: what is written reads as promised."""
     form = data.draw(st.sampled_from(["sav", "zsav", "dta", "xpt"]))

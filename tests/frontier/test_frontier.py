@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
@@ -63,7 +64,7 @@ def require_sound(points):
 
 
 @pytest.mark.usefixtures("by_engine")
-@settings(max_examples=12)
+@settings(max_examples=few(12))
 @given(
     rows=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=4,
                   max_size=7),

@@ -6,6 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.checker.ladder import validated
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy import HierarchyFile, Stars, build_trees
@@ -18,7 +19,7 @@ lines = st.lists(cells, min_size=1, max_size=5).map(";".join)
 texts = st.lists(lines, max_size=7).map("\n".join) | st.text('ab;,*|\t\n\r"', max_size=30)
 
 
-@settings(max_examples=400)
+@settings(max_examples=few(400))
 @given(texts)
 def test_any_text(text: str) -> None:
     """Tests that what is accepted passes the independent check, and check refuses the rest."""

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.checker.ladder import validated
 from incrowd.hierarchy import HierarchyRows, Tree, build_trees
 from incrowd.published.ladders import ladder_of
@@ -124,7 +125,7 @@ def test_the_order_of_values_does_not_matter(rows: Rows, data: st.DataObject) ->
     assert (one.cost == other.cost).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=few(50))
 @given(hierarchies(even=True))
 def test_padding_by_hand_changes_nothing_but_the_level_cost(rows: Rows) -> None:
     """Tests that a label repeated on the next level is the same node."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from exact_release import Spec, brute, by_milp
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.instances import make, read
 from incrowd.instances.graph import Graph
@@ -87,7 +88,7 @@ def test_dense_triangle_problems(name):
     options = (
         {"vertices": 4, "parts": 1} if name == "ternary-triangles" else {"side": 2, "parts": 2}
     )
-    for seed in range(30):
+    for seed in range(few(30)):
         family, _ = make(name, seed, False, **options)
         check(family, brute(family.to_table()))
 
@@ -312,7 +313,7 @@ def test_classes_that_are_no_triangle_or_star_cost_more():
     table = read("triangles-or-stars", graph.text()).to_table()
     rng = np.random.default_rng(0)
     good = {frozenset(part) for part in graph.triangles() + graph.stars()}
-    for _ in range(300):
+    for _ in range(few(300)):
         size = int(rng.integers(3, 6))
         group = frozenset(rng.choice(len(graph.edges), size, replace=False).tolist())
         each = table.class_cost(sorted(group)) // size

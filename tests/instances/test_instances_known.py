@@ -10,6 +10,7 @@ import pytest
 from exact_release import brute, distance
 from scipy.optimize import linprog
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.instances import find, make
 from incrowd.instances.edge_partition import TernaryTriangles
@@ -93,7 +94,7 @@ def test_emd_of_the_halfway_metric():
     spec = make("closeness-matching-half", 0, side=1, triples=1)[0].to_table().model
     matrix = np.array([[float(d) for d in row] for row in spec.distance])
     rng = np.random.default_rng(3)
-    for _ in range(25):
+    for _ in range(few(25)):
         group, table = rng.integers(0, 5, 4), rng.integers(1, 9, 4)
         group[int(rng.integers(4))] += 1
         rows = np.kron(np.eye(4), np.ones(4))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dial import few
 from incrowd.bounds.prefix_tree import (
     EMIT,
     NO_SINK,
@@ -135,7 +136,7 @@ def test_a_full_sink_and_spent_visits_are_told() -> None:
     assert emitted(tree, 2, price, slack) == all_of_them
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-3, 9), st.integers(1, 4)), min_size=1, max_size=12),
     st.integers(1, 9),

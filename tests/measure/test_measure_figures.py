@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.measures import Measure, measure
 from incrowd.privacy.metric import Metric
@@ -119,7 +120,7 @@ cells = st.sampled_from(["a", "b", "*", None])
 tables = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(rows=tables, data=st.data())
 def test_against_naive(rows: list[tuple], data: st.DataObject) -> None:
     """Tests classes, subsets, risks and the plain figures of one attribute against definitions."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError
 
@@ -28,7 +29,7 @@ def measured(rows: list[Row], **asked: Any) -> Any:
     return ic.measure(frame_of(rows), qi="x", sensitive="s", person="pid", group="home", **asked)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(rows=rows_of)
 def test_people_and_households_are_counted(rows: list[Row]) -> None:
     found = measured(rows)
@@ -58,7 +59,7 @@ def test_people_and_households_are_counted(rows: list[Row]) -> None:
     assert found.sensitive[0].alpha == max(shares)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(rows=rows_of, again=st.lists(st.integers(0, 8), max_size=5))
 def test_copies_of_rows_change_nothing(rows: list[Row], again: list[int]) -> None:
     """Tests risks, and what is said of sensitive values: t, δ and β see the table, too."""

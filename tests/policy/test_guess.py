@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.policy.guess import Guess, guess
 from incrowd.policy.write import policy_text
 from incrowd.tables import from_native
@@ -135,7 +136,7 @@ def test_the_policy_is_used_as_it_stands(tmp_path) -> None:
     assert release.verify()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(st.lists(names, min_size=1, max_size=4, unique=True), st.data())
 def test_any_column_name_survives(columns: list[str], data: st.DataObject) -> None:
     """Tests that hostile names come back from TOML as they were, and cannot add keys."""

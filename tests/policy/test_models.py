@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.measures.orders import natural_order
 
 FRAME = pl.DataFrame(
@@ -148,7 +149,7 @@ def test_no_release_at_all():
         ic.anonymize(FRAME, k=2, sensitive="s", keep="n", l=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("xyz")), min_size=2, max_size=7))
 def test_diversity_counted_on_the_release(rows):
     """Tests that every class of the released frame holds two values."""

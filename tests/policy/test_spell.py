@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import options
 from incrowd.cli.anonymize import anonymize
 from incrowd.errors import InputError
@@ -51,7 +52,7 @@ def policies(draw: st.DrawFn) -> ic.Policy:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(policies())
 def test_the_command_line_says_the_same(policy: ic.Policy):
     """Tests that the command's own parser makes the same policy of the words."""
@@ -64,7 +65,7 @@ def test_the_command_line_says_the_same(policy: ic.Policy):
     assert found == policy
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(policies())
 def test_a_file_says_the_same(tmp_path_factory: pytest.TempPathFactory, policy: ic.Policy):
     """Tests that the policy file is read as the same policy."""
@@ -73,7 +74,7 @@ def test_a_file_says_the_same(tmp_path_factory: pytest.TempPathFactory, policy: 
     assert ic.Policy.read(file) == policy
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(policies())
 def test_a_call_says_the_same(policy: ic.Policy):
     """Tests that the arguments of the call make the same policy."""

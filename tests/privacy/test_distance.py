@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
@@ -61,7 +62,7 @@ def test_a_tree_as_ground_distance() -> None:
 counts = st.lists(st.integers(0, 5), min_size=5, max_size=5).filter(any)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(part=counts, rest=counts, points=st.lists(st.integers(0, 9), min_size=5, max_size=5))
 def test_metric_transport(part: list[int], rest: list[int], points: list[int]) -> None:
     """Tests exact transport on distances in the plane of sums against a minimum-cost flow."""
@@ -85,7 +86,7 @@ def test_special_metrics_agree() -> None:
         (Ordered(), naive.ordered(12)),
         (Hierarchical(tuple(map(tuple, levels))), naive.hierarchical(levels)),
     ]
-    for _ in range(20):
+    for _ in range(few(20)):
         part = rng.integers(0, 4, 12)
         part[0] += 1
         table = part + rng.integers(0, 9, 12)

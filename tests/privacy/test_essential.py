@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import enough, few
 from incrowd.driver.solve import choose, solve
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.base import Group
@@ -30,11 +31,11 @@ def test_the_same_classes_are_lawful() -> None:
             dropped, kept = dropped + (not left), kept + len(left)
             assert needed in (model, essential(needed, table))
             assert asked.smallest_class(table) == needed.smallest_class(table)
-            for _ in range(20):
+            for _ in range(few(20)):
                 some = rng.choice(table.rows, int(rng.integers(1, table.rows + 1)), replace=False)
                 group = Group(table.values[some], table.sizes)
                 assert needed.lawful(group, table) == asked.lawful(group, table)
-    assert dropped > 30 and kept > 30
+    assert dropped > enough(30) and kept > enough(30)
 
 
 def test_k_alone_is_one_model() -> None:

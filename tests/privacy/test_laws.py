@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
@@ -62,7 +63,7 @@ rows_of = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, 
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(part=rows_of, rest=rows_of)
 def test_lawful_exactly_where_defined(model: Model, part: list, rest: list) -> None:
     """Tests violation 0 = lawful, for a class and after each row leaves or comes."""
@@ -81,7 +82,7 @@ def test_lawful_exactly_where_defined(model: Model, part: list, rest: list) -> N
     assert (hist == before).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(part=rows_of, rest=rows_of)
 def test_predicates_are_called_back(part: list, rest: list) -> None:
     """Tests a model without a law beside one that has one, over places for pairs of values."""
@@ -107,7 +108,7 @@ def places(row: tuple[int, int]) -> np.ndarray:
     return np.array([row[0], SIZES[0] + row[1]], np.int64)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6),
     st.data(),

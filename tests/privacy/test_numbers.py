@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.privacy.numbers import exact, log_sign, written
 
@@ -34,7 +35,7 @@ def test_written() -> None:
     assert F(written(F(1, 5) + F(1, 10**30))) == F(1, 5) + F(1, 10**30)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(st.dictionaries(st.integers(1, 40), st.integers(-30, 30), max_size=5))
 def test_log_sign(terms: dict[int, int]) -> None:
     """Tests the sign of Σ a·ln b against the whole numbers Π b^a."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
@@ -90,7 +91,7 @@ def classes_of(parts: list[list[int]]) -> Classes:
 
 
 @pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(parts=partitions)
 def test_definition(model: Model, definition, parts: list[list[int]]) -> None:
     """Tests that a model equals its naive definition, one class and all classes at once."""
@@ -101,7 +102,7 @@ def test_definition(model: Model, definition, parts: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(parts=partitions)
 def test_closed_under_union(model: Model, parts: list[list[int]]) -> None:
     """Tests that the union of all lawful classes is lawful."""
@@ -113,7 +114,7 @@ def test_closed_under_union(model: Model, parts: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(part=st.lists(st.integers(0, 3), min_size=1, max_size=7), rest=partitions)
 def test_looks_at_a_class_alone(model: Model, part: list[int], rest: list[list[int]]) -> None:
     """Tests that a model which says so judges a class alike in whatever table."""
@@ -143,7 +144,7 @@ def test_what_is_not_closed_under_union() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(table=st.lists(st.integers(0, 3), min_size=1, max_size=9))
 def test_smallest_class(model: Model, table: list[int]) -> None:
     """Tests that no lawful class of the table is smaller; exact for equal and ordered distance."""
@@ -160,7 +161,7 @@ def test_smallest_class(model: Model, table: list[int]) -> None:
         assert least == min(sizes)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(
     rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=7),
     l=st.integers(1, 3),
@@ -183,7 +184,7 @@ def test_disjoint(rows: list[tuple[int, ...]], l: int, columns) -> None:  # noqa
 def test_disjoint_union_and_single_attribute() -> None:
     """Tests that classmates of a part stay classmates, and that one attribute means distinct."""
     rng = np.random.default_rng(5)
-    for _ in range(200):
+    for _ in range(few(200)):
         first, second = (rng.integers(0, 3, (rng.integers(1, 6), 2)) for _ in "ab")
         parts = [Group(part.astype(np.int32), (3, 3)) for part in (first, second)]
         whole = Group(np.vstack([p.values for p in parts]), (3, 3))
@@ -244,7 +245,7 @@ WORST = [
 
 
 @pytest.mark.parametrize("model", WORST, ids=lambda model: model.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(parts=partitions)
 def test_worst(model, parts: list[list[int]]) -> None:
     """Tests that the vectorised figure of a table is the worst of its classes' own."""

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dial import few
 from incrowd._api import anonymize
 from incrowd.checker.dropped import fewest, lawful_whole
 from incrowd.checker.verify import Verdict, check
@@ -189,7 +190,7 @@ PLAIN: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.sampled_from("xyz"), min_size=1, max_size=8), st.sampled_from(PLAIN), st.data())
 def test_fewest_against_all_choices(values, model, data) -> None:
     """Tests the least number of rows to leave out against every way to leave rows out."""

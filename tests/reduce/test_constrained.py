@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -27,7 +28,7 @@ def any_classes(rng: np.random.Generator, instance: Instance) -> Solution:
 def test_parts_of_fixed_columns_add_up(secret: bool) -> None:
     """Tests that no lifted class holds two fixed values, and costs as much as the parts' do."""
     rng = np.random.default_rng(3)
-    for _ in range(50):
+    for _ in range(few(50)):
         instance = table(rng, secret)
         fixed = tuple(int(j) for j in rng.permutation(4)[: rng.integers(1, 5)])
         split = FixColumns(fixed).apply(Problem(instance, KAnonymity(2)))
@@ -44,7 +45,7 @@ def test_parts_of_fixed_columns_add_up(secret: bool) -> None:
 def test_linked_columns_are_one(secret: bool) -> None:
     """Tests that a lifted class costs what it does where the links are one column."""
     rng = np.random.default_rng(4)
-    for _ in range(50):
+    for _ in range(few(50)):
         instance = table(rng, secret)
         first, second, third, fourth = (int(j) for j in rng.permutation(4))
         links = [((first, second),), ((first, second, third),), ((first, second), (third, fourth))]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.errors import InputError
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -28,7 +29,7 @@ def test_copies_can_be_cut(trees: bool) -> None:
     """Tests the tighter threshold against an exact method that does not reduce."""
     rng = np.random.default_rng(4)
     cut = 0
-    for _ in range(60):
+    for _ in range(few(60)):
         instance = crowded(rng, trees)
         k = int(rng.integers(2, 5))
         problem = Problem(instance, KAnonymity(k))
@@ -70,7 +71,7 @@ def test_paper_threshold_cuts_in_steps_of_k() -> None:
 def test_paper_threshold_keeps_the_optimum() -> None:
     """Tests the paper's kernel where it bites: one column, many copies."""
     rng = np.random.default_rng(9)
-    for _ in range(20):
+    for _ in range(few(20)):
         counts = rng.integers(1, 27, 3)
         instance, _ = from_codes(np.repeat(np.arange(3)[:, None], counts, axis=0))
         problem = Problem(instance, KAnonymity(2))

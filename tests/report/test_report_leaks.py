@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.report.make import external_report
 from incrowd.report.metadata import descriptor
 from incrowd.report.view import view_of
@@ -33,7 +34,7 @@ def values_of(frame):
     return {value for column in frame.iter_columns() for value in column.to_list()} - {None}
 
 
-@settings(max_examples=8)
+@settings(max_examples=few(8))
 @given(
     data=st.data(),
     k=st.integers(2, 4),

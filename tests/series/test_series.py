@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.cli.republish import in_words
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
@@ -98,7 +99,7 @@ def cheapest(state: State, signatures: dict[str, frozenset[str]], m: int, most: 
     return min(best[(1 << len(keys)) - 1].values())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(series(), st.sampled_from([None, 0.5]))
 def test_who_intersects_all_releases_learns_no_value(given_, weight) -> None:
     """Tests m-invariance, company, truth and the number of counterfeits on what is published."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.problem.instance import from_codes
 from incrowd.series import exchange
 from incrowd.series.themes import themes_of
@@ -37,7 +38,7 @@ def cost(classes, leaves) -> int:
     return total
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(few(12)))
 @pytest.mark.parametrize("stay", [False, True])
 def test_nobody_is_lost_and_signatures_are_kept(seed: int, stay: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -83,7 +84,7 @@ def test_counts_are_right_and_cold_moves_lose_nothing(seed: int) -> None:
     themes = themes_of(seats.member, seats.key, part, leaves, 1.0)
     best = worth(seats, themes, leaves) - cost(classes, leaves)
     state = np.array([seed], np.uint64)
-    for _ in range(20):
+    for _ in range(few(20)):
         paid, keys = np.zeros(len(classes), np.int64), np.array(signed, np.int64)
         exchange.exchange(seats, paid, keys, themes, leaves, tables, 20, 1e-9, 1e-9, state)
         again = themes_of(seats.member, seats.key, part, leaves, 1.0)

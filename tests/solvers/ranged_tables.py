@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 from tests.solvers.small_tables import random_tree
 
+from dial import few
 from incrowd.hierarchy.costs import RULES
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import Ranges
@@ -43,7 +44,7 @@ def ranged_tables(
 ) -> Iterator[tuple[Instance, np.random.Generator]]:  # fmt: skip
     """Yield tables with one to three columns, one with intervals at least."""
     rng = np.random.default_rng(seed)
-    for _ in range(number):
+    for _ in range(few(number, 24)):
         n, columns = int(rng.integers(*rows)), int(rng.integers(1, 4))
         families = []
         for j in range(columns):

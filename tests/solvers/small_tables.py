@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dial import few
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -60,7 +61,7 @@ def random_table(rng: np.random.Generator, shape: Shape) -> Instance:
 def tables(seed: int, number: int, shape: Shape) -> Iterator[tuple[Instance, np.random.Generator]]:
     """Yield tables, each with the generator for further choices."""
     rng = np.random.default_rng(seed)
-    for _ in range(number):
+    for _ in range(few(number, 24)):
         yield random_table(rng, shape), rng
 
 

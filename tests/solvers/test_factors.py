@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dial import enough, few
 from incrowd.driver.solve import solve
 from incrowd.linear.blossom import PerfectMatching
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -93,7 +94,7 @@ def test_least_subgraphs_of_ranges() -> None:
 def test_cycles_of_any_weights() -> None:
     """Tests weights without the triangle inequality, where edges taken twice tempt most."""
     rng = np.random.default_rng(33)
-    for _ in range(90):
+    for _ in range(few(90)):
         n = int(rng.integers(3, 8))
         weight = np.triu(rng.integers(0, int(rng.choice([2, 10, 1_000])), (n, n)), 1)
         weight += weight.T
@@ -109,7 +110,7 @@ def test_fractional_programs_are_handed_over(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(cycle_program, "whole_factor", lambda *_: (None, 0, False))
     rng = np.random.default_rng(34)
     fractional = 0
-    for _ in range(36):
+    for _ in range(few(36)):
         n = int(rng.integers(6, 8))
         weight = np.triu(rng.integers(4, 9, (n, n)), 1)
         for u, v in ((0, 3), (1, 4), (2, 5)):
@@ -127,7 +128,7 @@ def test_fractional_programs_are_handed_over(monkeypatch: pytest.MonkeyPatch) ->
         found = minimum_cycles(weight, Context(), 1)
         require_factor(found, weight, 2)
         assert found.bound == least(weight, 2)
-    assert fractional > 12
+    assert fractional >= enough(12)
 
 
 def test_gadgets_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +143,7 @@ def test_gadgets_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cycles, "perfect_matching", counted)
     rng = np.random.default_rng(35)
     most = 0
-    for _ in range(20):
+    for _ in range(few(20)):
         weight = pair_costs(from_codes(rng.integers(0, 3, (20, 6)))[0])
         sizes.clear()
         found = matched_cycles(weight, Context())

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import enough, few
 from incrowd.hierarchy.tree import Tree
 from incrowd.instances import make
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -18,7 +19,7 @@ from oracle import optimum
 def test_two_columns_by_brute_force():
     """Tests many tables of one or two columns against the oracle."""
     rng, met = np.random.default_rng(0), 0
-    for _ in range(150):
+    for _ in range(few(150)):
         rows, columns, values = (int(rng.integers(*s)) for s in ((1, 10), (1, 3), (1, 6)))
         instance, _ = from_codes(rng.integers(0, values, (rows, columns)))
         problem = Problem(instance, KAnonymity(int(rng.integers(1, 5))))
@@ -31,7 +32,7 @@ def test_two_columns_by_brute_force():
         assert outcome.bound == outcome.solution.cost == best
         assert outcome.solution.sizes.min() >= problem.smallest_class
         met += 1
-    assert met > 100
+    assert met > enough(100)
 
 
 @pytest.mark.parametrize("dear", [1, 1 << 26, 1 << 30, (1 << 38) + 1])
@@ -50,8 +51,8 @@ def test_two_columns_with_dear_stars(dear: int):
 def test_two_columns_on_longer_tables():
     """Tests tables with many values of one column against the integer program."""
     rng = np.random.default_rng(1)
-    for rows, few, many, k in ((60, 3, 20, 3), (120, 4, 60, 3), (150, 3, 20, 5), (80, 2, 50, 7)):
-        codes = np.column_stack([rng.integers(0, many, rows), rng.integers(0, few, rows)])
+    for rows, least, many, k in ((60, 3, 20, 3), (120, 4, 60, 3), (150, 3, 20, 5), (80, 2, 50, 7)):
+        codes = np.column_stack([rng.integers(0, many, rows), rng.integers(0, least, rows)])
         problem = Problem(from_codes(codes)[0], KAnonymity(k))
         outcome = TwoColumns().run(problem, Context())
         assert outcome.solution is not None and outcome.solution.sizes.min() >= k
@@ -77,7 +78,7 @@ def test_hard_tables_are_refused():
 def test_budget_kernel():
     """Tests optima, and that the kernel for the optimum's cost leaves rows out and loses none."""
     rng, smaller = np.random.default_rng(2), 0
-    for _ in range(60):
+    for _ in range(few(60)):
         base = rng.integers(0, int(rng.integers(2, 5)), (int(rng.integers(2, 9)), 3))
         counts = rng.choice([1, 2, 3, 4, 5, 8, 20], len(base))
         instance, _ = from_codes(np.repeat(base, counts, axis=0))
@@ -94,4 +95,4 @@ def test_budget_kernel():
             assert set(rare(problem)) <= set(kept.tolist())
             assert PatternMILP().run(part, Context()).bound == best.bound
             smaller += len(kept) < instance.distinct
-    assert smaller > 5
+    assert smaller > enough(5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dial import few
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -34,7 +35,7 @@ def test_neighbours_match_brute_force() -> None:
 def test_trees_are_cut_to_size() -> None:
     """Tests sizes k..max{2k−1, 3k−5}, and cost ≤ that × the forest's weight ≤ the bound."""
     rng = np.random.default_rng(2)
-    for _ in range(150):
+    for _ in range(few(150)):
         rows, columns, k = (int(x) for x in rng.integers((20, 1, 2), (200, 6, 13)))
         skewed = rng.random((rows, columns)) ** 3 * rng.integers(2, 30)
         instance, _ = from_codes(skewed.astype(int))

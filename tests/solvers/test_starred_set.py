@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dial import enough, few
 from incrowd.privacy.base import Group
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -56,7 +57,7 @@ def test_ratio(shape):
                 assert model.lawful(group, problem.table)
             assert outcome.bound <= best <= solution.cost <= instance.columns * outcome.bound
             met += outcome.bound > 0
-    assert met > 5
+    assert met > enough(5)
 
 
 def test_more_parts_of_a_group_than_two_bytes_count():
@@ -93,7 +94,7 @@ def test_k_anonymity_as_the_papers_method():
 def test_complement_of_a_small_close_set(distance):
     """Tests Theorem 3: distances of a part and of its complement are as their sizes, inverted."""
     rng, close = np.random.default_rng(3), 0
-    for _ in range(180):
+    for _ in range(few(180)):
         table = rng.integers(1, 6, 4)
         part = rng.integers(0, table + 1)
         rest = table - part
@@ -107,7 +108,7 @@ def test_complement_of_a_small_close_set(distance):
             whole = Group(np.repeat(np.arange(4), table)[:, None].astype(np.int32), (4,))
             assert model.lawful(group, whole)
             close += 1
-    assert close > 20
+    assert close > enough(20)
 
 
 @pytest.mark.parametrize("columns", [1, 3])

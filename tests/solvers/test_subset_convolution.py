@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import enough, few
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
@@ -50,14 +51,14 @@ def test_counts(low, monkeypatch):
     monkeypatch.setattr(subset_convolution, "LOW", low)
     rng = np.random.default_rng(low)
     some = 0
-    for _ in range(20):
+    for _ in range(few(20)):
         found = random_candidates(rng, int(rng.integers(3, 8)), int(rng.integers(1, 3)))
         most = int(rng.integers(0, 7))
         told = counted(found.within(most), most, Context())
         assert told is not None
         assert told.tolist() == naive_counts(found, most)
         some += int(told.sum())
-    assert some > 100
+    assert some > enough(100)
 
 
 def test_number_of_sequences():
@@ -81,7 +82,7 @@ def test_tiling(tries, monkeypatch):
     """Tests that the search and the sure way behind it find classes of the wanted slack."""
     monkeypatch.setattr(exact_classes, "TRIES", tries)
     rng = np.random.default_rng(4)
-    for _ in range(12):
+    for _ in range(few(12)):
         found = random_candidates(rng, 6, 2)
         counts = counted(found, 8, Context())
         assert counts is not None
@@ -97,7 +98,7 @@ def test_tiling(tries, monkeypatch):
 def test_prices_never_exceed_a_class():
     """Tests prices in whole numbers: no class is exceeded, no sum is above the optimum."""
     rng = np.random.default_rng(2)
-    for _ in range(20):
+    for _ in range(few(20)):
         rows = int(rng.integers(3, 8))
         price = rng.integers(0, 30, 1 << rows)
         price[rng.random(1 << rows) < 0.3] = -1
@@ -135,7 +136,7 @@ def test_where_prices_leave_a_gap():
     """Tests a table whose prices stay below the optimum, so that the slack has to grow."""
     rng = np.random.default_rng(0)
     grown = 0
-    for _ in range(60):
+    for _ in range(few(60)):
         instance, _ = from_codes(rng.integers(0, 3, (9, 4)))
         problem = Problem(instance, KAnonymity(3))
         steps = []

@@ -12,6 +12,7 @@ import pytest
 from test_lists import judge
 
 import incrowd as ic
+from dial import enough, few
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.veil.coins import raised
 from incrowd.veil.lists import Known, Lots, least_paid, with_levels
@@ -63,7 +64,7 @@ def test_consistent(helpers: bool):
 def test_consistent_on_larger_tables(k: int):
     rng = np.random.default_rng(k)
     seen = 0
-    for _ in range(25):
+    for _ in range(few(25)):
         codes = rng.integers(0, 4, (14, 2))
         lowest = np.column_stack([rng.choice(3, 14, p=[0.7, 0.2, 0.1]), rng.random(14) < 0.1])
         lowest = lowest.astype(np.int64)
@@ -74,7 +75,7 @@ def test_consistent_on_larger_tables(k: int):
             more[i, c] = levels[i, c]
             assert (released(codes, more, lots, k) == levels).all()
             seen += levels[i, c] == 1 and c == 0
-    assert seen > 30
+    assert seen > enough(30)
 
 
 def law(codes) -> dict[bytes, Fraction]:

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
@@ -162,7 +163,7 @@ def least_costs(codes, veiled, weights, lawful):
 def test_classes_are_lawful_and_agree():
     """Tests classes, costs and bound on random tables, against the optimum."""
     rng = np.random.default_rng(7)
-    for _ in range(30):
+    for _ in range(few(30)):
         codes = rng.integers(0, 3, (9, 3))
         weights = np.ones(3, np.int64)
         veiled = np.zeros((9, 3), bool)

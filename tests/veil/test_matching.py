@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from test_lists import STAR, judge, law, veils
 
+from dial import enough, few
 from incrowd.errors import OutOfScopeError
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.branching import Branch
@@ -43,7 +44,7 @@ def drawn(rng: np.random.Generator, most: int = 11):
 def test_the_same_as_for_small_tables():
     """Tests that without lots it is the release of ``optimum``, ties and all."""
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(few(40)):
         codes, veiled, weights, lots = drawn(rng, 9)
         found = cheapest(codes, veiled, weights, 0 * lots, Context())
         assert (hidden_in(found) == hidden_in(best(codes, veiled, weights, judge(2)))).all()
@@ -53,7 +54,7 @@ def test_the_same_as_for_small_tables():
 def test_the_first_of_the_cheapest():
     """Tests cost, then lots, then the order, against all partitions into pairs and triples."""
     rng = np.random.default_rng(2)
-    for _ in range(30):
+    for _ in range(few(30)):
         codes, veiled, weights, lots = drawn(rng, 9)
         weights = weights // np.gcd.reduce(weights)
         found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
@@ -81,14 +82,14 @@ def test_the_first_where_prices_leave_a_gap(monkeypatch, steps):
         )
 
     monkeypatch.setattr(matching, "matched", lowered)
-    for _ in range(30):
+    for _ in range(few(30)):
         codes, veiled, weights, lots = drawn(rng, 9)
         weights = weights // np.gcd.reduce(weights)
         before = len(programs)
         found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
         assert (found == first_of_all(codes, veiled, weights, lots)).all()
         gaps += len(programs) > before
-    assert gaps > 15
+    assert gaps > enough(15)
 
 
 def count_programs(monkeypatch) -> list[Branch]:
@@ -225,7 +226,7 @@ def test_the_simplex_condition():
         codes, veiled, np.array([1, 3, 2]), rng.integers(0, 1 << 20, codes.shape)
     )
     assert sorted(row_of_node) == list(range(12))
-    for _ in range(200):
+    for _ in range(few(200)):
         u, v, w = sorted(rng.permutation(12)[:3].tolist())
         groups = np.array([[u, v, w], [u, v, -1], [v, w, -1], [u, w, -1]], np.int32)
         triple, *pairs = costs_of(nodes.grid, groups).tolist()
@@ -243,7 +244,7 @@ def test_lots_change_no_cost():
 def test_who_may_stand_together():
     """Tests rows that a pair or triple of their key may hold, against all of these."""
     rng = np.random.default_rng(7)
-    for _ in range(100):
+    for _ in range(few(100)):
         key, rest = np.sort(rng.integers(0, 4, 9)), rng.integers(-3, 4, 9)
         mine = {
             i

@@ -8,6 +8,7 @@ import pytest
 from test_levels import COSTS, PARENTS
 from test_lists import STAR, judge, law, released, veils
 
+from dial import enough, few
 from incrowd.veil.exchange import placed
 from incrowd.veil.lists import Known, Lots, made, with_levels
 
@@ -35,7 +36,7 @@ def brute(groups, turn, k):
 def test_against_all_placements(k: int):
     rng = np.random.default_rng(k)
     refused = moved = 0
-    for _ in range(80):
+    for _ in range(few(80)):
         rows, number = int(rng.integers(1, 9)), int(rng.integers(0, 6))
         groups = [np.flatnonzero(rng.random(rows) < 0.5) for _ in range(number)]
         turn = rng.permutation(rows)
@@ -45,7 +46,7 @@ def test_against_all_placements(k: int):
         refused += sum(len(rows) >= k and g not in opened for g, rows in enumerate(groups))
         first = [next((g for g in sorted(opened) if i in groups[g]), -1) for i in range(rows)]
         moved += found.tolist() != first
-    assert k == 1 or (refused > 10 and moved > 2)
+    assert k == 1 or (refused > enough(10) and moved > enough(2))
 
 
 def lots_of(rng, rows: int) -> Lots:
@@ -106,7 +107,7 @@ def test_consistent_with_hierarchies(k: int):
     """Tests that a cell known from its published level on only changes nothing."""
     rng = np.random.default_rng(30 + k)
     seen = 0
-    for _ in range(25):
+    for _ in range(few(25)):
         codes = rng.integers(0, [4, 3], (12, 2))
         nodes = [PARENTS[:, codes[:, 0]], PARENTS[::2, codes[:, 1]]]
         lowest = (rng.random((12, 2)) < 0.2) * rng.integers(0, [3, 2], (12, 2))
@@ -122,7 +123,7 @@ def test_consistent_with_hierarchies(k: int):
             more[i, c] = release[i, c]
             assert (levels(more) == release).all()
             seen += 1
-    assert seen > 90
+    assert seen > enough(90)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dial import few
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
@@ -80,7 +81,7 @@ def random_tables(
 ) -> Iterator[tuple[Instance, np.random.Generator]]:
     """Yield tables, each with the generator for further choices."""
     rng = np.random.default_rng(seed)
-    for _ in range(number):
+    for _ in range(few(number, 24)):
         yield random_table(rng, kind, rows, columns), rng
 
 

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from dial import few
 from incrowd.driver.solve import solve
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -71,7 +72,7 @@ def test_an_optimum_beside_dear_patterns_is_one() -> None:
 @pytest.mark.parametrize("model", [KAnonymity(2), KAnonymity(3), DistinctDiversity(2)])
 def test_optima_of_weights_apart(model: Model) -> None:
     """Tests the program over patterns against brute force, where dear cells have to be hidden."""
-    for seed in range(12):
+    for seed in range(few(12)):
         rng = np.random.default_rng(seed)
         rows = int(rng.integers(6, 9))
         costs = rng.choice([1, 3, 10**6, 10**9, 10**11], 3)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.tree import Tree
@@ -90,7 +91,7 @@ def drawn(draw: st.DrawFn) -> tuple[Instance, int]:
     return from_codes(np.array(rows), tuple(trees))[0], draw(st.integers(2, min(5, len(rows))))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(drawn())
 def test_engine_against_the_oracle_on_drawn_tables(case: tuple[Instance, int]) -> None:
     """Tests the same on tables that hypothesis draws: free columns and only children included."""

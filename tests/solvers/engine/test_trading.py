@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from dial import enough
 from incrowd.driver.solve import solve
 from incrowd.hierarchy.costs import RULES
 from incrowd.hierarchy.ranges import Ranges
@@ -113,7 +114,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         assert len(end.classes) == instance.rows
         assert end.cost == told[-1]
         better += end.cost < start.cost
-    assert better > 3
+    assert better > enough(3)
 
 
 def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Instance, Any]]:
@@ -127,7 +128,7 @@ def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Ins
 def test_who_joins_spares_nobody_more(kind: str) -> None:
     """Tests the claim of reliefs on classes of random rows; a widest interval may break it."""
     broken = told = 0
-    for instance, rng in tables(kind, 39, 72):
+    for instance, rng in tables(kind, 39, 216):
         known = submodular(instance)
         told += known
         for _ in range(30):
@@ -165,7 +166,7 @@ def test_what_reliefs_pass_over_would_not_have_been_done(
             two = trading.run(start, near, k, 1)
         assert (one.classes == two.classes).all()
         changed += one.cost != start.cost
-    assert changed > 5
+    assert changed > enough(5)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "ranges"])
@@ -188,7 +189,7 @@ def test_hidden_columns_are_counted_only_where_all_cost_the_same(
             two = trading.run(start, near, k, 1)
         assert (one.classes == two.classes).all()
         changed += one.cost != start.cost
-    assert changed > 5
+    assert changed > enough(5)
     assert (counted > 5) == (kind == "suppression")
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from dial import few
+
 Edge = tuple[int, int]
 FOUR = {
     "complete": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)],
@@ -54,7 +56,7 @@ def test_four_vertices(name: str) -> None:
 def test_more_vertices() -> None:
     """Tests random cubic graphs, loops and double edges included."""
     choose = random.Random(1)
-    for _ in range(60):
+    for _ in range(few(60)):
         vertices = choose.choice([6, 6, 6, 8])
         ends = [v for v in range(vertices) for _ in range(3)]
         choose.shuffle(ends)

@@ -8,6 +8,7 @@ import pytest
 from brute import all_groups, padded, partition_cost
 from tiny import random_table
 
+from dial import enough, few
 from incrowd.driver.solve import solve
 from incrowd.kernels.halt import NEVER
 from incrowd.linear.blossom import UNIT, perfect_matching
@@ -53,7 +54,7 @@ def test_matchings_prove_themselves(most: int) -> None:
     """Tests that prices and odd sets are lawful and add up to the cost, with many ties or few."""
     rng = np.random.default_rng(most)
     nested = 0
-    for case in range(90):
+    for case in range(few(90)):
         n = 2 * int(rng.integers(0, 15))
         if case % 2:
             cost = rng.integers(0, most + 1, (n, n))
@@ -66,7 +67,7 @@ def test_matchings_prove_themselves(most: int) -> None:
         proven((cost + cost.T).astype(np.int64))
         found = perfect_matching((cost + cost.T).astype(np.int64))
         nested += found is not None and len(found.sets) > 1
-    assert nested > 10
+    assert nested > enough(10)
 
 
 def test_matchings_of_odd_tables_and_stops() -> None:
@@ -80,7 +81,7 @@ def test_matchings_of_odd_tables_and_stops() -> None:
 def some_nodes(seed: int, cases: int, most: int) -> Iterator[Nodes]:
     """Nodes of random tables, with colors and without."""
     rng = np.random.default_rng(seed)
-    for case in range(cases):
+    for case in range(few(cases)):
         diverse = case % 2 == 1
         rows, values = int(rng.integers(2, most)), int(rng.integers(2, 6))
         instance, _ = random_table(rng, KINDS[case % 3], rows, sensitive=values * diverse)
@@ -99,13 +100,13 @@ def test_exchange_finds_the_optimum() -> None:
         best = partition_cost(nodes.size, all_groups(nodes))
         assert int(costs_of(nodes.grid, groups).sum()) == best
         met += 1
-    assert met > 90
+    assert met > enough(90)
 
 
 def test_exchange_with_extras() -> None:
     """Tests nodes that pay lots beside, which break ties, against all partitions."""
     rng = np.random.default_rng(7)
-    for _ in range(40):
+    for _ in range(few(40)):
         codes = rng.integers(0, 3, (int(rng.integers(2, 10)), 4))
         lots = rng.integers(0, 50, codes.shape)
         nodes, _ = nodes_of(codes, np.zeros(codes.shape, bool), np.ones(4, np.int64), lots)
@@ -127,7 +128,7 @@ def test_exchange_of_ranges() -> None:
 def test_nothing_fast_costs_the_same(kind: str) -> None:
     """Tests both methods with a budget of 0 against the oracle, and against the fast steps."""
     rng = np.random.default_rng(KINDS.index(kind))
-    for case in range(36):
+    for case in range(few(36)):
         diverse = case % 2 == 1
         rows, values = int(rng.integers(2, 10)), int(rng.integers(2, 6))
         instance, _ = random_table(rng, kind, rows, sensitive=values * diverse)
@@ -156,7 +157,7 @@ def test_what_the_fast_steps_leave_open(monkeypatch: pytest.MonkeyPatch) -> None
         assert matching.cost == matching.bound == partition_cost(nodes.size, all_groups(nodes))
         assert matching.certificate.bound <= matching.bound
         better += len(called) > before and called[-1] > matching.cost
-    assert len(called) > 20 and better > 5
+    assert len(called) > enough(20) and better > enough(5)
 
 
 def test_larger_tables_agree_with_the_fast_steps() -> None:
@@ -174,7 +175,7 @@ def test_no_exchange_gains_more_than_it_says() -> None:
     """Tests what prices say of each exchange against matchings, and that none is forgotten."""
     rng = np.random.default_rng(5)
     taken = 0
-    for _ in range(12):
+    for _ in range(few(12)):
         codes = rng.integers(0, 3, (9, 4)) * rng.integers(0, 2, (9, 4))
         table, _ = from_codes(codes)
         search = Exchange(grid_of(table, table.copies), Context())
@@ -189,7 +190,7 @@ def test_no_exchange_gains_more_than_it_says() -> None:
         # three pairs of old triples to take out; each of them, or one new in its place
         assert sum(len(triples) == 1 for triples in every) == 3
         assert sum(len(triples) == 3 for triples in every) == 0
-    assert taken == 36
+    assert taken == 3 * few(12)
 
 
 def test_full_lists_are_filled_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import random_table
 
+from dial import few
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -38,7 +39,7 @@ def some_nodes(rng: np.random.Generator, kind: str, rows: int, diverse: bool) ->
             return two_diverse(instance, 0)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=few(150))
 @given(seeds, kinds)
 def test_costs_form_a_simplex(seed: int, kind: str) -> None:
     """Lemma 0: costs grow with the class, obey the triangle inequality, and so the simplex one."""
@@ -52,7 +53,7 @@ def test_costs_form_a_simplex(seed: int, kind: str) -> None:
         assert 2 * (ab + bc + ac) <= 2 * 3 * three
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=few(150))
 @given(seeds, kinds, st.integers(3, 9))
 def test_multiplicities(seed: int, kind: str, rows: int) -> None:
     """Lemma 1: hosts and guests keep the optimum, and groups become a release as cheap."""
@@ -80,7 +81,7 @@ def test_guests_of_one_host_pair_up() -> None:
     assert solution.cost <= 6
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=few(100))
 @given(seeds, kinds, st.integers(2, 9))
 def test_classes_of_two_and_three(seed: int, kind: str, rows: int) -> None:
     """Lemma 2: 2-diversity needs classes of 2 or 3 rows with different values only."""
@@ -90,7 +91,7 @@ def test_classes_of_two_and_three(seed: int, kind: str, rows: int) -> None:
     assert partition_cost(nodes.size, all_groups(nodes)) == best
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=few(100))
 @given(seeds, kinds, st.integers(2, 9), st.booleans())
 def test_relaxation_is_an_assignment(seed: int, kind: str, rows: int, diverse: bool) -> None:
     """Lemma 3: the assignment has the linear program's value, and its prices prove it."""
@@ -117,7 +118,7 @@ def test_relaxation_is_an_assignment(seed: int, kind: str, rows: int, diverse: b
     assert paid == fractional.price.sum()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=few(150))
 @given(seeds, kinds, st.integers(3, 10), st.booleans(), st.integers(0, 3), st.booleans())
 def test_pricing_finds_every_group(
     seed: int, kind: str, rows: int, diverse: bool, sets: int, by_pairs: bool
@@ -153,7 +154,7 @@ def test_pricing_finds_every_group(
     assert slacks_of(nodes.grid, dual, padded(groups)).tolist() == [slack[g] for g in groups]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=few(60))
 @given(seeds, kinds, st.integers(3, 8))
 def test_odd_sets_bound_every_partition(seed: int, kind: str, rows: int) -> None:
     """Lemma 5: prices and odd sets that every group obeys bound the optimum, after Lemma 6 too."""

@@ -11,6 +11,7 @@ from brute import all_groups, padded, partition_cost
 from reference import is_simplex, simplex_matching
 from tiny import random_table
 
+from dial import enough, few
 from incrowd.problem.instance import from_codes
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
@@ -80,7 +81,7 @@ def test_components_split_columns() -> None:
 def test_greedy_groups_are_lawful() -> None:
     """Tests that the first release covers each node once and mixes colors."""
     rng = np.random.default_rng(3)
-    for case in range(200):
+    for case in range(few(200)):
         instance, _ = random_table(rng, KINDS[case % 3], 12, sensitive=4 if case % 2 else 0)
         nodes = two_diverse(instance, 0) if case % 2 else two_anonymous(instance, 0)
         color = nodes.grid.color
@@ -121,13 +122,13 @@ def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pipeline, "complete", lambda *_: None)
     monkeypatch.setattr(pipeline, "branch_out", lambda run: (calls.append(run), branch_out(run))[1])
     rng = np.random.default_rng(0)
-    for case in range(200):
+    for case in range(few(200)):
         instance, _ = random_table(rng, KINDS[case % 3], 11)
         nodes = two_anonymous(instance, case)
         matching = pipeline.match(nodes, any_groups(nodes), Context(seed=case))
         assert matching.cost == matching.bound == partition_cost(nodes.size, all_groups(nodes))
         assert matching.certificate.bound <= matching.bound
-    assert len(calls) > 10
+    assert len(calls) > enough(10)
 
 
 def test_branching_stops() -> None:
@@ -166,7 +167,7 @@ def test_rounds_end_when_they_stop_paying(monkeypatch: pytest.MonkeyPatch) -> No
 def test_perfect_matching_is_cheapest() -> None:
     """Tests the blossom algorithm against networkx."""
     choose = random.Random(1)
-    for _ in range(200):
+    for _ in range(few(200)):
         n = choose.choice([2, 4, 6, 8, 10])
         most = choose.choice([2, 5, 1000])
         cost = [[0] * n for _ in range(n)]
@@ -184,7 +185,7 @@ def test_reference_is_optimal() -> None:
     """Tests Theorem 7 against brute force on hypergraphs that meet the simplex condition."""
     choose = random.Random(2)
     infeasible = 0
-    for _ in range(400):
+    for _ in range(few(400)):
         n, most = choose.randint(3, 9), choose.choice([1, 3, 10, 100])
         pairs, triples = choose.choice([0.5, 0.8, 1.0]), choose.choice([0.1, 0.3, 1.0])
         cost: dict[tuple[int, ...], int] = {

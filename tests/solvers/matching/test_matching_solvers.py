@@ -6,6 +6,7 @@ from brute import all_groups
 from reference import simplex_matching
 from tiny import random_table
 
+from dial import enough, few
 from incrowd.driver.solve import solve
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -27,7 +28,7 @@ KINDS = ("suppression", "weights", "hierarchies")
 def test_two_anonymity_is_optimal(kind: str) -> None:
     """Tests that cost = bound = the optimum on tables with many duplicates and ties."""
     rng = np.random.default_rng(KINDS.index(kind))
-    for case in range(66):
+    for case in range(few(66)):
         instance, _ = random_table(rng, kind, int(rng.integers(2, 10)))
         solved = solve(Problem(instance, KAnonymity(2)), SimplexMatching(), Context(seed=case))
         assert solved.cost == optimum(instance, KAnonymity(2))
@@ -40,7 +41,7 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
     """Tests the same for frequency 2-diversity in one attribute."""
     rng = np.random.default_rng(10 + KINDS.index(kind))
     served = 0
-    for case in range(48):
+    for case in range(few(48)):
         instance, _ = random_table(
             rng, kind, int(rng.integers(2, 10)), sensitive=int(rng.integers(2, 6))
         )
@@ -50,13 +51,13 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
         served += 1
         solved = solve(Problem(instance, model), TwoDiversity(), Context(seed=case))
         assert (solved.cost, solved.status) == (best, "optimal")
-    assert served > 18
+    assert served > enough(18)
 
 
 def test_agrees_with_the_reference() -> None:
     """Tests the pipeline against simplex matching by local search, beyond the oracle's reach."""
     rng = np.random.default_rng(20)
-    for case in range(25):
+    for case in range(few(25)):
         instance, _ = random_table(rng, KINDS[case % 3], 11, sensitive=6)
         problem = Problem(instance, FrequencyDiversity(2))
         if not problem.model.lawful(problem.table, problem.table):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from dial import few
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -24,7 +25,7 @@ def narrow(monkeypatch):
     monkeypatch.setattr(rules, "FOLDS", 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(values=values_of)
 def test_what_is_lawful_when_folded_is_lawful(values) -> None:
     table = Group(np.array(values, np.int32), (3, 20))

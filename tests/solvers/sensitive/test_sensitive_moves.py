@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.kernels.halt import NEVER
 from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -59,7 +60,7 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
     search = new_search(MIX, c, rules, places, pattern, np.array([seed + 1], np.uint64))
     state = search.state
     cost, done, nobody = total_cost(state, c), 0, np.zeros(0, np.int64)
-    for number in range(300):
+    for number in range(few(300)):
         before = state.pattern.copy()
         cost += anneal_slice((1.5, 1.5), (number, number + 1, 300), nobody, search, NEVER)
         done += (state.pattern != before).any()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import enough, few
 from incrowd.kernels.halt import NEVER
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -64,7 +65,7 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     state, pad = search.state, search.pad
     cost, owed, changed = total_cost(state, c), total_owed(state, rules), 0
     nobody = np.zeros(0, np.int64)
-    for number in range(150):
+    for number in range(few(150)):
         before = state.pattern.copy()  # a slice of one move: no kernel for this test alone
         soft_slice((1.0, 1.0), (2.0, 2.0), (number, number + 1, 400), nobody, search, NEVER)
         now = total_cost(state, c), total_owed(state, rules)
@@ -74,7 +75,7 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
         else:
             assert now == (cost, owed)
         cost, owed = now
-    assert changed > 3
+    assert changed > enough(3)
     for p in np.unique(state.pattern):
         members = np.flatnonzero(state.pattern == p)
         hist = np.bincount(rules.places[c.row_of[members]].ravel(), minlength=places)

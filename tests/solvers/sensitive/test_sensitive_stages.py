@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dial import few
 from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -194,7 +195,7 @@ def test_slices_end_where_they_stand() -> None:
 def test_patterns_of_two_lists_stand_once() -> None:
     """Tests united lists against dictionaries of patterns by their rows."""
     rng = np.random.default_rng(4)
-    for _ in range(20):
+    for _ in range(few(20)):
         known = [
             tuple(sorted(rng.choice(9, rng.integers(1, 5), replace=False).tolist()))
             for _ in range(8)
