@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
@@ -97,3 +97,24 @@ def test_bytes_are_refused_before_the_search(
     where = "" if binary == "new rows" else "the earlier release: "
     with pytest.raises(InputError, match=f"^{where}column 's' is of type Binary"):
         ic.anonymize(new, 2, existing=old, **asked)
+
+
+@settings(max_examples=30, deadline=None)
+@example(rows=[(*"Pacf",), (*"Pacm",), (*"Qbcf",), (*"Rbcm",)])
+@given(rows=rows_of)
+def test_what_one_person_alone_brought_is_told(rows: list[tuple[str, ...]]) -> None:
+    """Tests rows held back: of each class's gain, one value, or several values of one person."""
+    asked: dict[str, Any] = {"k": 2, "person": "pid", "sensitive": "s", "order": "keep"}
+    try:
+        release = ic.anonymize(frame_of(rows), existing=EARLIER, **asked)
+    except NoLawfulReleaseError:
+        return
+    gained = release.data[EARLIER.height :].with_columns(pid=frame_of(rows)["pid"])
+    each = gained.select(pl.col("s", "pid").n_unique().over("x", "y")).rows()
+    told = [i for i, row in enumerate(each) if 1 in row]
+    said = [text for text in release.warnings if "subtracts the earlier release" in text]
+    words = f"'s' of {len(told):,} of {len(rows):,} new rows"
+    assert [words in text for text in said] == [True] * bool(told)
+    if len(told) < len(rows):
+        later = ic.anonymize(frame_of(rows), existing=EARLIER, **asked, hold_back=True)
+        assert later.held.tolist() == told

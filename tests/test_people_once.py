@@ -156,6 +156,13 @@ def test_fixed_columns_with_people_and_a_model_of_values() -> None:
     assert [each.lower_bound for each in found] == [8, 8]
 
 
+def test_a_group_of_fixed_values_that_is_unlawful_as_one_class() -> None:
+    """Tests a group too small for two classes that is far from the table, though that is itself."""
+    frame = pl.DataFrame({"a": [*"xyyy"], "b": [*"uuvv"], "s": [*"0112"], "pid": [*"PQRS"]})
+    with pytest.raises(NoLawfulReleaseError, match="no release was found"):
+        ic.anonymize(frame, 1, person="pid", sensitive="s", fixed="a", t=0.4)
+
+
 def label(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple("*" if len({*cells}) > 1 else cells[0] for cells in zip(*rows, strict=True))
 

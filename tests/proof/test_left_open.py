@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -11,6 +12,8 @@ import incrowd as ic
 from forged import forged
 from incrowd.checker.verify import check
 from incrowd.cli import cli
+from incrowd.proof.coins import shown_too_often
+from incrowd.tables.files import open_table
 
 TABLE = "name,age,ill\nAda,34,flu\nBen,35,flu\nCy,36,cold\nDi,37,cold\n"
 ROLES = "--id name --sensitive ill -k 2"
@@ -178,14 +181,62 @@ def test_factors_of_a_veil_that_no_theorem_has(more: str, what: str) -> None:
     Path("ages.csv").write_text("".join(f"{a};{a // 4};*\n" for a in range(34, 42)))
     paths = [f"{a};{a if a == 41 else a // 2};{a // 4};*\n" for a in range(34, 42)]
     Path("uneven.csv").write_text("".join(paths))
+    more += "" if what else " --veil 0.000001"
     assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} {more} -q").exit_code == 0
-    said = json.loads(Path("o.json").read_text())
-    for name in ("bound", "gap", "optimal"):
-        said.pop(name)
-    Path("o.json").write_text(json.dumps(said | {"veil": {"age": 1.25 if what else 1e6}}))
+    if what:
+        says_veil(1.25)
     done = run(VERIFY)
     assert done.exit_code == bool(what), done.stderr
     assert f"proven for no release with {what}" in done.stderr or not what
+
+
+def says_veil(factor: float) -> None:
+    """Let the statement speak of a veil of ages."""
+    said = json.loads(Path("o.json").read_text())
+    said = {n: x for n, x in said.items() if n not in ("bound", "gap", "optimal")}
+    Path("o.json").write_text(json.dumps(said | {"veil": {"age": factor}}))
+
+
+@pytest.mark.parametrize("more", ["", "--spreadsheet-safe --star -"])
+def test_a_veil_hides_some_rows_completely(more: str) -> None:
+    """Tests a release without a veil, whose statement speaks of one that hardly hides anything."""
+    Path("t.csv").write_text("name,age,ill\n" + "".join(f"n{i},34,flu\n" for i in range(9)))
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} {more} -q").exit_code == 0
+    says_veil(1e6)
+    done = run(VERIFY)
+    assert done.exit_code == 1
+    assert "2 rows or more are hidden completely, and here 0 are" in done.stderr
+    veil = f"anonymize t.csv -o o.csv {ROLES} {PROOF} {more} --veil 0.000001 -q"
+    assert run(veil).exit_code == 0
+    assert run(VERIFY).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("factor", "told"),
+    [(10, ""), (7, ""), (3, "more are shown"), (2, "more are shown"), (1.5, "adds up to more")],
+)
+def test_each_level_has_its_coin(factor: float, told: str) -> None:
+    """Tests 200 equal rows of two levels, of which coins of a tenth raise a fifth of the cells."""
+    Path("t.csv").write_text("name,age,ill\n" + "".join(f"n{i},34,flu\n" for i in range(200)))
+    Path("ages.csv").write_text("34;30s;*\n")
+    made = f"anonymize t.csv -o o.csv {ROLES} {PROOF} --hierarchy age=ages.csv --veil 0.1 -q"
+    assert run(made).exit_code == 0
+    says_veil(factor)
+    done = run(VERIFY)
+    assert (done.exit_code, told in done.stderr) == (int(bool(told)), True), done.stderr
+
+
+def test_groups_may_be_shown_too_often() -> None:
+    """Tests cells of which none is shown as it was, and next to all in their group."""
+    Path("t.csv").write_text("name,age,ill\n" + "".join(f"n{i},34,flu\n" for i in range(200)))
+    Path("ages.csv").write_text("34;30s;*\n")
+    made = f"anonymize t.csv -o o.csv {ROLES} {PROOF} --hierarchy age=ages.csv --veil 0.1 -q"
+    assert run(made).exit_code == 0
+    proof = check("o.csv", "t.csv", "o.proof").proof
+    assert proof is not None
+    shown = open_table(pl.DataFrame({"age": ["30s"] * 198 + ["*"] * 2}))
+    found = {x: [*shown_too_often(proof, {"age": x}, shown)] for x in (2.0, 2.5, 1e3)}
+    assert [len(found[x]) for x in found] == [1, 1, 0]
 
 
 def test_a_label_that_repeats_the_one_below_has_its_level() -> None:
@@ -195,6 +246,19 @@ def test_a_label_that_repeats_the_one_below_has_its_level() -> None:
     assert run(f"anonymize t.csv -o o.csv -k 4 {PROOF} --hierarchy age=ages.csv -q").exit_code == 0
     for more in ("", "--hierarchy age=ages.csv"):
         assert run(f"{VERIFY} --cost level {more}").exit_code == 0
+    assert run(f"{VERIFY} --cost stars").exit_code == 1
+
+
+def test_a_star_of_ones_own_is_the_root() -> None:
+    """Tests costs that are asked for without the hierarchy's file, and a veil, beside a star."""
+    Path("t.csv").write_text("name,age,ill\n" + "".join(f"n{i},{34 + i % 4},x\n" for i in range(8)))
+    Path("ages.csv").write_text("34;17;x;*\n35;17;x;*\n36;18;y;*\n37;18;y;*\n")
+    made = f"anonymize t.csv -o o.csv {ROLES} {PROOF} --hierarchy age=ages.csv --star ? -q"
+    for veil in ("", "--veil 0.1"):
+        assert run(f"{made} {veil}").exit_code == 0
+        for more in ("", "--cost level", "--cost level --hierarchy age=ages.csv"):
+            done = run(f"{VERIFY} {more}")
+            assert done.exit_code == 0, done.stderr
     assert run(f"{VERIFY} --cost stars").exit_code == 1
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.leaf_costs import averaged
 from incrowd.bounds.prices import Prices
@@ -93,7 +94,7 @@ def solve(
     needed, apart = served_apart(matched(problem))
     solver = choose(needed, method)
     insist(solver, needed)
-    if problem.one_class and problem.model.lawful(problem.table, problem.table):
+    if problem.one_class and is_lawful(problem, np.zeros(problem.instance.rows, np.int64)):
         return recheck(problem, solver, together(problem))
     auto = method == "auto"
     run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
@@ -260,13 +261,20 @@ def require_lawful_table(problem: Problem) -> None:
         )
 
 
+def is_lawful(problem: Problem, classes: NDArray[np.int64]) -> bool:
+    """Whether all classes obey the model; those of a part of a table are compared with all of it.
+
+    ``classes``: int64, shape (rows,): the class of each copy.
+    """
+    return bool(problem.model.lawful_classes(Classes(classes, problem.table)).all())
+
+
 def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
     """Check the solver's claim."""
     solution = outcome.solution
     assert solution is not None
     require_same_table(problem, solver, solution)
-    model = problem.model
-    if not model.lawful_classes(Classes(solution.classes, problem.table)).all():
+    if not is_lawful(problem, solution.classes):
         raise VerificationError(
             f"method {solver.id!r} returned a class that breaks {problem.asked}"
         )

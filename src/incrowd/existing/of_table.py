@@ -304,7 +304,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         held=np.flatnonzero(held),
-        caution=in_words(rows_told(known), len(place)),
+        caution=in_words(rows_told(known), len(place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check

@@ -2,8 +2,9 @@
 
 Whoever holds the earlier release subtracts it from the later one, and sees what each class gained.
 A newcomer's class is known from the quasi-identifiers; where all that it gained has one value, the
-newcomer has it.  Without such rows published classes are what they were, and other new classes are
-untouched: what is left is lawful as before.
+newcomer has it, and where all of it is one newcomer's, that one has each of the values.  Without
+such rows published classes are what they were, and other new classes are untouched: what is left
+is lawful as before.
 """
 
 import numpy as np
@@ -38,12 +39,15 @@ def told(table: Coded, edit: Edit) -> dict[str, NDArray[np.bool_]]:
     edit: what changes in the new rows.
     """
     classes = gained(table, edit)
-    found = {}
-    for name in table.roles.sensitive:
-        codes = table.source.encode(name).codes
-        pairs = np.unique(np.column_stack([classes, codes]), axis=0)
-        found[name] = np.bincount(pairs[:, 0])[classes] == 1
-    return found
+    of_one = one_each(classes, table.owners) if table.roles.person else False
+    codes = {name: table.source.encode(name).codes for name in table.roles.sensitive}
+    return {name: one_each(classes, own) | of_one for name, own in codes.items()}
+
+
+def one_each(classes: Ints, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """bool, shape (rows,): whether all rows of a row's class have one code."""
+    pairs = np.unique(np.column_stack([classes, codes]), axis=0)
+    return np.bincount(pairs[:, 0])[classes] == 1
 
 
 def rows_told(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
@@ -51,14 +55,18 @@ def rows_told(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
     return {name: int(which.sum()) for name, which in found.items()}
 
 
-def in_words(counts: dict[str, int], rows: int) -> str | None:
-    """Return a caution about the rows that are told, so many; None where none is."""
+def in_words(counts: dict[str, int], rows: int, people: bool) -> str | None:
+    """Return a caution about the rows that are told, so many; None where none is.
+
+    ``people``: whether a class's rows may be one person's.
+    """
     counts = {name: number for name, number in counts.items() if number}
     if not counts:
         return None
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
+    one = "have one value, or are one person's" if people else "have one value"
     return (
-        "all rows that a class gained have one value: somebody who subtracts the earlier release "
+        f"all rows that a class gained {one}: somebody who subtracts the earlier release "
         f"reads {each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until "
         "the next delivery"
     )

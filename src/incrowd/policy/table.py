@@ -330,7 +330,8 @@ class Asked:
         Option(
             "flag",
             "with an earlier release: leave out for now the new rows of which its difference to "
-            "this one tells a sensitive value, for all that their class gained has that value",
+            "this one tells a sensitive value, for all that their class gained has that value "
+            "(with `person`: or is one person's)",
             "--hold-back",
         ),
     )

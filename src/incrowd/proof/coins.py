@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.checker.files import Proof
 from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.proof.costs_asked import costs_asked, costs_of, paths_of, stated_rule
+from incrowd.proof.costs_asked import costs_asked, costs_of, paths_of, rungs_of, stated_rule
 from incrowd.tables.base import Source
+from incrowd.tables.spreadsheet import undone
 
 SURE = 28.0
 """One in e²⁸, about 10¹², honest releases is called false."""
@@ -64,24 +66,57 @@ def by_level(proof: Proof, columns: Sequence[str]) -> bool:
 def shown_too_often(proof: Proof, veil: Mapping[str, float], released: Source) -> Iterator[str]:
     """Yield the columns of which more cells are shown than coins with these factors leave.
 
-    Each of n cells is hidden at first with probability q = 1/factor, and none is shown again.  So s
-    shown ones are as likely as s heads or more of n coins of 1 − q: at most exp(−n·KL(s/n, 1 − q)).
+    Each of n cells is raised to each of the L levels of its hierarchy with probability q = 1/factor
+    (without one L is 1: hidden), and none is shown again.  So those shown below a level are as
+    likely as that many heads or more of n coins, which say that they were raised to none from there
+    on: s of n are, with such coins of chance p, at most exp(-n·KL(s/n, p)).
 
     Parameters
     ----------
     veil: column → 1/q.
     """
+    known = {column: levels_shown(proof, column, released) for column in veil}
+    limit = SURE + log(max(1, sum(height for _, height in known.values())))
     for column, factor in veil.items():
-        own = proof.ladders.filter(pl.col("column") == column)
-        above = set(own.filter(pl.col("level") > 0)["label"].to_list())
-        leaves = set(own.filter(pl.col("level") == 0)["label"].to_list()) - above
-        cells = released.encode(column)
-        shown = sum(cells.values[code] in leaves for code in cells.codes.tolist())
-        if len(cells.codes) * distance(shown / max(1, len(cells.codes)), 1 - 1 / factor) > SURE:
-            yield (
-                f"the statement says that coins hid each cell of {column!r} with probability "
-                f"{1 / factor:.3g}, but more are shown than such coins leave"
-            )
+        level, height = known[column]
+        said = f"the statement says that coins hid each cell of {column!r} with probability "
+        said += f"{1 / factor:.3g}"
+        if factor < height:
+            yield f"{said} at each of {height} levels, which adds up to more than 1"
+            continue
+        n = max(1, len(level))
+        shares = (float((level < at).sum()) / n for at in range(1, height + 1))
+        chances = (1 - (height - at) / factor for at in range(height))
+        both = zip(shares, chances, strict=True)
+        if any(n * distance(share, chance) > limit for share, chance in both):
+            yield f"{said}, but more are shown than such coins leave"
+
+
+def hides_too_few(proof: Proof, released: Source) -> Iterator[str]:
+    """Yield that fewer rows are hidden completely than are set aside before anything is looked at.
+
+    Those would be a lawful class.
+    """
+    entries = [model for model in proof.facts["models"] if model["model"] in SERVED]
+    least = max((model.get("k", model.get("l", 1)) for model in entries), default=1)
+    hidden = np.ones(released.rows, bool)
+    for column in proof.facts["roles"]["qi"]:
+        level, height = levels_shown(proof, column, released)
+        hidden &= level == height
+    if released.rows > 0 and hidden.sum() < least:
+        yield (
+            f"the statement speaks of a veil, under which {least} rows or more are hidden "
+            f"completely, and here {hidden.sum()} are"
+        )
+
+
+def levels_shown(proof: Proof, column: str, released: Source) -> tuple[NDArray[np.int64], int]:
+    """Return the highest level of each released cell's label, and the height of the hierarchy."""
+    level = dict(rungs_of(proof, column).select("label", "level").iter_rows())  # levels rise
+    cells = released.encode(column)
+    cells = undone(cells) if proof.facts.get("spreadsheet_safe") is True else cells
+    found = np.array([level.get(text, 0) for text in cells.values], np.int64)
+    return found[cells.codes], max(level.values(), default=0)
 
 
 def distance(share: float, chance: float) -> float:

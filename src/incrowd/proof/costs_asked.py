@@ -21,6 +21,7 @@ from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.hierarchy.spec import source_of as rule_of
 from incrowd.policy import Policy
 from incrowd.published.ladders import ladder_of
+from incrowd.text.marks import STAR
 from incrowd.text.numerals import POINT
 
 Path = tuple[str | None, ...]
@@ -231,5 +232,5 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
     paths = labels_in(proof, column).items()
     spared = (None, *known.get("missing", ()))
     own = [path for leaf, path in paths if leaf not in spared or len(shortened(path)) > 2]
-    rows = HierarchyRows(tuple(tuple(label or "" for label in path) for path in own))
+    rows = HierarchyRows(tuple(tuple(label or "" for label in (*path[:-1], STAR)) for path in own))
     return sparing(rows, known.get("missing", ()))

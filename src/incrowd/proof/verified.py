@@ -16,7 +16,7 @@ from incrowd.policy.file import read_keys
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTIONS
 from incrowd.policy.veil import by_column
-from incrowd.proof.coins import shown_too_often, without_theorem
+from incrowd.proof.coins import hides_too_few, shown_too_often, without_theorem
 from incrowd.proof.held import left_open, not_held, of_nobody
 from incrowd.published.verification import COINS, verify_release
 from incrowd.run.forks import require_threads_of_polars
@@ -126,7 +126,9 @@ def held(
     left = left_open(verdict.proof, policy, said)
     if "veil" in verdict.facts:
         reasons += without_theorem(verdict.proof)
-        reasons += shown_too_often(verdict.proof, verdict.facts["veil"], released())
+        table = released()
+        reasons += hides_too_few(verdict.proof, table)
+        reasons += shown_too_often(verdict.proof, verdict.facts["veil"], table)
     if policy.veil and "veil" in said:
         other = list(veil_differs(policy, verdict))
         reasons, mistaken = reasons + other, STATEMENT if other else None
