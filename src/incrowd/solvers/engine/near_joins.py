@@ -104,7 +104,7 @@ def near_joins(
     sets, counts = SpanSets(instance, k), instance.counts
     most = min(EACH * instance.distinct, MOST_SETS)
     sink = new_sink(most, most * k)
-    mean, margin = float(prices.price @ counts) / instance.rows, MARGIN
+    mean, margin, found = float(prices.price @ counts) / instance.rows, MARGIN, None
     for _ in range(TRIES):
         raised = prices.price + int(margin * mean)
         found = sets.listed(raised, prices.quantum, stop, STEPS, sink)
