@@ -67,8 +67,8 @@ PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
 # limit per row from which on they gain as much as more trading
 TRADED, BLOCKS_PAY = 0.6, 1e-2
 # rows of tables too wide for patterns among ranges from which on joins of near rows are annealed in
-# place of trades, which have too far to go there; heat, in what a row pays
-MANY, JOINED_HEAT = 20_000, (1.5, 0.03)
+# place of trades, which have too far to go there; first and last heat, in what a row pays
+MANY, JOINED_HEAT = 10_000, (1.5, 0.03)
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -234,12 +234,12 @@ class Search:
         if found is None:
             self.trade()
             return
-        candidates, usual = build_candidates(self.instance, found), SOONER[1]
+        candidates = build_candidates(self.instance, found)
+        pattern, left = self.rounded(candidates), self.stop.left()
         suited = Annealing.suited(self.instance, self.k)
         pays = float(self.price @ self.instance.counts) / (self.instance.rows * self.instance.cell)
         hot, cold = JOINED_HEAT
-        annealing = replace(suited, moves=usual * suited.moves, heat=(hot * pays, cold * pays))
-        left, pattern = self.stop.left(), self.rounded(candidates)
+        annealing = replace(suited, most=2 * suited.most, heat=(hot * pays, cold * pays))
         seconds = None if left == np.inf else (TRADED * left, 1.0)
         pattern = self.improve("annealing", annealing, candidates, pattern, 0, seconds)
         self.offer(Solution.of(self.instance, pattern))
