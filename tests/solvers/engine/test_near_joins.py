@@ -30,8 +30,9 @@ def copies_of(instance: Instance, rows: list[int]) -> tuple[int, ...]:
     return tuple(int(instance.first_copy[r]) for r in rows)
 
 
-def test_joins_of_all_sets_that_cost_little() -> None:
+def test_joins_of_all_sets_that_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that each is listed once, at its cost, with its rows and no others."""
+    monkeypatch.setattr(module, "COVERED", 0.0)
     joins = whole = 0
     for instance, rng in ranged_tables(71, 90, (4, 11), most=False):
         k = int(rng.integers(2, 4))
@@ -62,8 +63,9 @@ def test_joins_of_all_sets_that_cost_little() -> None:
     assert joins > 100 and whole > 20
 
 
-def test_what_has_no_room_is_left_out() -> None:
+def test_what_has_no_room_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that the joins that cost little come first, and that a time that is over ends all."""
+    monkeypatch.setattr(module, "COVERED", 0.0)
     instance = clusters(5, 3)
     price = np.full(instance.distinct, instance.worst_cost // instance.rows)
     prices = Prices(price, 1, by_rows=True)
@@ -105,9 +107,18 @@ def test_annealing_finds_what_is_near(monkeypatch: pytest.MonkeyPatch, limit: fl
 
 
 def test_trades_where_prices_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that classes trade rows where no prices of sets are known."""
+    """Tests that classes trade rows where no prices of sets are known, or few rows have joins."""
     instance, traded = clusters(10, 3), []
     monkeypatch.setattr(Search, "trade", lambda self: traded.append(1))
     run = Run(Engine(), Problem(instance, KAnonymity(3)), Context())
     run.search.anneal_joins()
-    assert traded and not run.search.many()
+    assert len(traded) == 1 and not run.search.many()
+    least = join_cost(instance, copies_of(instance, [0, 1, 2]))
+    price = np.where(np.arange(instance.distinct) < 3, least + 1, 0)
+    monkeypatch.setattr(module, "COVERED", 0.0)
+    found = near_joins(instance, 3, Prices(price, 1, by_rows=True), PAIRS, never)
+    assert found is not None and len(np.unique(found.rows)) == 3
+    monkeypatch.setattr(module, "COVERED", 0.9)
+    run.progress.certificate = Prices(price, 1, by_rows=True)
+    run.search.anneal_joins()
+    assert len(traded) == 2

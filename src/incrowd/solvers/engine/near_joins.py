@@ -18,9 +18,10 @@ from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 from incrowd.problem.join import in_span, join_number
 
-MARGIN, SMALLER, TRIES = 0.1, 0.7, 6  # of the mean price above prices; times that, where too many
+MARGIN, SMALLER, TRIES = 0.1, 0.5, 4  # of the mean price above prices; times that, where too many
 EACH, MOST_SETS = 40, 4_000_000  # sets for each row, and in all
 STEPS = 1_000_000_000  # of one search: some 20 s
+COVERED = 0.9  # of the rows that match some join at least, for joins to tell enough
 PIECE = 10_000  # joins between two looks at the clock
 
 
@@ -94,7 +95,8 @@ def near_joins(
 ) -> Emission | None:
     """List the joins of sets that cost little above their prices, and the rows that match them.
 
-    None where time ends first, or no margin above the prices leaves few enough sets.
+    None where time ends first, no margin above the prices leaves few enough sets, or too many rows
+    match no join, as where prices are far too low.
 
     Parameters
     ----------
@@ -111,7 +113,10 @@ def near_joins(
         if found is not None or stop():
             break
         margin *= SMALLER
-    return joins_of(sets, sink, found, pairs, stop) if found else None
+    joins = joins_of(sets, sink, found, pairs, stop) if found else None
+    if joins is None or len(np.unique(joins.rows)) < COVERED * instance.distinct:
+        return None
+    return joins
 
 
 def joins_of(
