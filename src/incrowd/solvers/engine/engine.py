@@ -15,7 +15,8 @@
 6. On small tables, before and after polishing: everything as one block over all pairs that a
    better release could use; when that finds nothing better, the release is optimal.
 
-A table too wide for prices has those of groups of its columns, and near classes trade rows.
+A table too wide for prices has those of groups of its columns, and near classes trade rows; or,
+with many rows and columns of ranges, those of sets of near rows, whose joins are annealed.
 """
 
 from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ class Run:
             yield search.first_search
             yield pricing.bound_by_prices
         if search.wide:
-            yield search.trade
+            yield search.anneal_joins if search.many() else search.trade
             yield search.repartition
             return
         closing = (

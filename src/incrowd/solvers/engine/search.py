@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
+from incrowd.bounds.span_prices import suits_spans
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -22,6 +23,7 @@ from incrowd.solvers.engine.class_blocks import split
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import Near, near_rows
+from incrowd.solvers.engine.near_joins import near_joins
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.rehousing import Rehousing
 from incrowd.solvers.engine.repartition import Repartition
@@ -64,6 +66,9 @@ PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
 # share of the time left that trading takes on wide tables where blocks follow; seconds of a time
 # limit per row from which on they gain as much as more trading
 TRADED, BLOCKS_PAY = 0.6, 1e-2
+# rows of tables too wide for patterns among ranges from which on joins of near rows are annealed in
+# place of trades, which have too far to go there; first and last heat, in what a row pays
+MANY, JOINED_HEAT = 10_000, (1.5, 0.03)
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -213,11 +218,32 @@ class Search:
 
     def rehouse(self) -> None:
         """Put the rows that no candidate suits together anew, among themselves."""
-        if self.done() or not self.priced:
+        if self.done() or not (self.priced or self.wide):
             return
         slack = self.slack() * self.instance.cell
         problem = self.progress.best, self.price, slack, self.k, self.seed
         self.offer(Rehousing().run(*problem, self.stop, self.done))
+
+    def anneal_joins(self) -> None:
+        """Anneal among joins of near rows; let classes trade rows where there are none."""
+        self.tell("candidates")
+        prices, pairs = self.progress.certificate, RANGED * self.means.pairs
+        found = None
+        if prices is not None and prices.by_rows:
+            found = near_joins(self.instance, self.k, prices, pairs, self.done)
+        if found is None:
+            self.trade()
+            return
+        candidates = build_candidates(self.instance, found)
+        pattern, left = self.rounded(candidates), self.stop.left()
+        suited = Annealing.suited(self.instance, self.k)
+        pays = float(self.price @ self.instance.counts) / (self.instance.rows * self.instance.cell)
+        hot, cold = JOINED_HEAT
+        annealing = replace(suited, most=2 * suited.most, heat=(hot * pays, cold * pays))
+        seconds = None if left == np.inf else (TRADED * left, 1.0)
+        pattern = self.improve("annealing", annealing, candidates, pattern, 0, seconds)
+        self.offer(Solution.of(self.instance, pattern))
+        self.rehouse()
 
     def trade(self, warmth: float = 1.0) -> None:
         """Let near classes trade rows, from the best so far or from classes of near rows."""
@@ -290,6 +316,11 @@ class Search:
         """Whether blocks of near classes are put together anew."""
         return self.guided() and self.blocks_suit
 
+    def many(self) -> bool:
+        """Whether joins of near rows are annealed: tables of ranges, too large for trades alone."""
+        ranged = self.wide and suits_spans(self.instance, self.k)
+        return ranged and self.rebuilds() and self.instance.rows >= MANY
+
     def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
         """Improve the best so far among near classes, in a share of the time left."""
         left = self.stop.left()
@@ -347,7 +378,7 @@ class Search:
     def rounded(self, candidates: Candidates) -> NDArray[np.int64]:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
-        gauge, steps = Gauge(), FEW_STEPS if self.trades_on() else STEPS
+        gauge, steps = Gauge(), FEW_STEPS if self.wide or self.trades_on() else STEPS
         told = gauge.steps(0.0, 1.0, steps)
         self.tell("fractional release", gauge=gauge)
         problem = candidates, counts, self.price, self.k, cell, self.done
