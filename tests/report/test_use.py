@@ -11,7 +11,7 @@ import pytest
 import incrowd as ic
 from incrowd.report.distribution import compared
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.use import (
+from incrowd.report.useful import (
     Histogram,
     Line,
     ends_told,
