@@ -20,7 +20,6 @@ pytest.importorskip("networkx")
 from forging.bundle import Bundle  # noqa: E402
 from forging.mending import mend  # noqa: E402
 from forging.trying import all_stars, arrow_file, base, verdict_of  # noqa: E402
-from incrowd.proof.statement import statement  # noqa: E402
 from proof_samples import judged  # noqa: E402
 
 from incrowd.checker.arrow import require_moderate  # noqa: E402
@@ -28,6 +27,7 @@ from incrowd.checker.files import read_proof, read_table  # noqa: E402
 from incrowd.checker.published import require_hierarchy  # noqa: E402
 from incrowd.checker.rejection import RejectedError  # noqa: E402
 from incrowd.checker.verify import check  # noqa: E402
+from incrowd.proof.prove import statement  # noqa: E402
 
 # --- false claims ---
 
