@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 import incrowd as ic
-from incrowd.report.use import Numbers, numbers_of, points
+from incrowd.report.useful import Numbers, numbers_of, points
 
 ROWS, K = 240, 5
 COLUMNS = {"age": "age", "wt71": "weight"}

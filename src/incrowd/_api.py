@@ -25,7 +25,6 @@ from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
-from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
@@ -141,7 +140,7 @@ def _release_of(start: Start, tell: Listener) -> Release:
     if policy.suppress_rows and table.source.rows:  # a table without rows breaks nothing
         left = without_rows(table, policy)
         table, rows, units = left.table, left.rows, left.units
-    if table.source.rows and asks_of_sensitive(policy):  # before it is taken apart
+    if table.source.rows and table.attributes:  # before it is taken apart
         require_lawful_table(table.problem)
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}

@@ -14,10 +14,9 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 from incrowd.solvers.approx import cycle_program, cycles
-from incrowd.solvers.approx.cover import minimum_cover, trimmed
 from incrowd.solvers.approx.cycle_program import Pairs, minimum_cycles, programmed, relax
 from incrowd.solvers.approx.cycles import matched_cycles
-from incrowd.solvers.approx.factor_1_2 import Factor12
+from incrowd.solvers.approx.factor_1_2 import Factor12, minimum_cover, trimmed
 from incrowd.solvers.approx.factors import Factor, pair_costs
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Context

@@ -145,9 +145,25 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         told = whole(release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)
-    where = shown(output)
-    with standing(where):
+    with standing(shown(output)):
         write_reports(told, given["joined"] or table, output, given)
+    tell(release, told, facts, shown(output), as_json, quiet, given)
+    return 130 if release.ended == "interrupted" else 0
+
+
+def tell(
+    release: "Release",
+    told: "Release",
+    facts: dict[str, Any],
+    where: str,
+    as_json: bool,
+    quiet: bool,
+    given: dict[str, Any],
+) -> None:
+    """Print what was made; ``told``: the release, with the earlier rows where they are proven too.
+
+    ``facts``: what the proof states; ``where``: what the release was written to.
+    """
     if as_json:
         more = proof_bound(release, facts) if told is release else record_of_all(told)
         print_json(release_record(release, where, given["proof"]) | more)
@@ -157,7 +173,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     else:
         say(of_all(told), quiet)
     warn(release.warnings)
-    return 130 if release.ended == "interrupted" else 0
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """``incrowd verify``: a release against its original."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.text.units import counted
+
+if TYPE_CHECKING:
+    from incrowd.published.verification import Verdict
 
 
 @click.command("verify")
@@ -96,14 +99,19 @@ def verify(
     published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
-    lacking = table.rows - verdict.rows
+    tell(verdict, table.rows - verdict.rows, policy.k, as_json, quiet)
+    return 0 if verdict.lawful else 1
+
+
+def tell(verdict: "Verdict", lacking: int, k: int, as_json: bool, quiet: bool) -> None:
+    """Print the answer; ``lacking``: rows of the original that the release has not."""
     if as_json:
         print_json(
             {
                 "lawful": verdict.lawful,
                 "reasons": list(verdict.reasons),
                 "rows": verdict.rows,
-                "k": policy.k,
+                "k": k,
                 "classes": verdict.classes,
                 "smallest_class": verdict.smallest_class,
                 **({"rows_left_out": lacking} if verdict.lawful and lacking else {}),
@@ -121,4 +129,3 @@ def verify(
             + "".join(f"\nopen     {left}" for left in verdict.not_checked),
             quiet,
         )
-    return 0 if verdict.lawful else 1

@@ -32,49 +32,33 @@ def fits(crowd: Crowd, c: int) -> bool:
 
 
 @kernel
-def relocate(crowd: Crowd, costs: Costs, r: int, q: int, k: int, room: float) -> bool:
-    """Move row r to q's class where that costs at most ``room`` more."""
+def traded(crowd: Crowd, costs: Costs, r: int, q: int, back: bool, k: int, room: float) -> bool:
+    """Move row r to q's class, and q ``back`` if asked, where that costs at most ``room`` more."""
     a, b = int(crowd.member[r]), int(crowd.member[q])
-    if crowd.size[a] <= k or not fits(crowd, a):
+    if not fits(crowd, a):
+        return False
+    if back and (not fits(crowd, b) or min(crowd.size[a], crowd.size[b]) < 2):
+        return False
+    if not back and crowd.size[a] <= k:
         return False
     low_a, high_a = crowd.low[a].copy(), crowd.high[a].copy()
     low_b, high_b = crowd.low[b].copy(), crowd.high[b].copy()
     bounds_without(crowd, a, r, low_a, high_a)
+    price, more = int(costs.by_row[r]), 1
+    if back:
+        bounds_without(crowd, b, q, low_b, high_b)
+        widen(crowd, q, low_a, high_a)
+        price, more = price - int(costs.by_row[q]), 0
     widen(crowd, r, low_b, high_b)
-    price = int(costs.by_row[r])
-    size_a, size_b = int(crowd.size[a]) - 1, int(crowd.size[b]) + 1
+    size_a, size_b = int(crowd.size[a]) - more, int(crowd.size[b]) + more
     weight_a, weight_b = int(crowd.weight[a]) - price, int(crowd.weight[b]) + price
     value_a = value_of(low_a, high_a, size_a, weight_a, costs)
     value_b = value_of(low_b, high_b, size_b, weight_b, costs)
     if value_a + value_b - crowd.value[a] - crowd.value[b] > room:
         return False
     put(crowd, r, b)
-    set_class(crowd, a, low_a, high_a, size_a, weight_a, value_a)
-    set_class(crowd, b, low_b, high_b, size_b, weight_b, value_b)
-    return True
-
-
-@kernel
-def exchange(crowd: Crowd, costs: Costs, r: int, q: int, room: float) -> bool:
-    """Let rows r and q change places where that costs at most ``room`` more."""
-    a, b = int(crowd.member[r]), int(crowd.member[q])
-    if not (fits(crowd, a) and fits(crowd, b)) or min(crowd.size[a], crowd.size[b]) < 2:
-        return False
-    low_a, high_a = crowd.low[a].copy(), crowd.high[a].copy()
-    low_b, high_b = crowd.low[b].copy(), crowd.high[b].copy()
-    bounds_without(crowd, a, r, low_a, high_a)
-    bounds_without(crowd, b, q, low_b, high_b)
-    widen(crowd, q, low_a, high_a)
-    widen(crowd, r, low_b, high_b)
-    price = int(costs.by_row[q] - costs.by_row[r])
-    weight_a, weight_b = int(crowd.weight[a]) + price, int(crowd.weight[b]) - price
-    size_a, size_b = int(crowd.size[a]), int(crowd.size[b])
-    value_a = value_of(low_a, high_a, size_a, weight_a, costs)
-    value_b = value_of(low_b, high_b, size_b, weight_b, costs)
-    if value_a + value_b - crowd.value[a] - crowd.value[b] > room:
-        return False
-    put(crowd, r, b)
-    put(crowd, q, a)
+    if back:
+        put(crowd, q, a)
     set_class(crowd, a, low_a, high_a, size_a, weight_a, value_a)
     set_class(crowd, b, low_b, high_b, size_b, weight_b, value_b)
     return True
@@ -267,7 +251,6 @@ def sweep(
             continue
         if crowd.value[a] == 0 and crowd.value[b] == 0:
             continue
-        moved = relocate(crowd, costs, r, q, k, room) or exchange(crowd, costs, r, q, room)
-        if moved:
+        if traded(crowd, costs, r, q, False, k, room) or traded(crowd, costs, r, q, True, k, room):
             made += 1
     return made

@@ -115,14 +115,7 @@ def measure(
     InputError: no such column, a column named twice, an order or metric that does not fit.
     """
     table = open_table(frame)
-    secret = _known("sensitive", _names(sensitive), table)
-    named = _known("person", _names(person), table)
-    household = _known("group", _names(group), table)
-    apart = {*secret, *named, *household}
-    known = _names(qi) if qi is not None else [c for c in table.columns if c not in apart]
-    known = _known("qi", known, table)
-    _require_apart(known, secret)
-    _require_nameless([*known, *secret], named)
+    known, secret, named, household = _roles(table, qi, sensitive, person, group)
     _require_named(secret, orders=orders, metrics=metrics)
     _require_named([*known, *secret], hierarchies=hierarchies)
     marks = marks_of(na)
@@ -260,6 +253,20 @@ def _known(role: str, names: Sequence[str], table: Table) -> list[str]:
         twice = next(name for name in names if list(names).count(name) > 1)
         raise InputError(f"{role}: column {twice!r} is named twice")
     return list(names)
+
+
+def _roles(
+    table: Table, qi: Names | None, *others: Names | None
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return the columns by role: quasi-identifiers, sensitive, of persons, of households."""
+    roles = zip(("sensitive", "person", "group"), others, strict=True)
+    secret, named, household = (_known(role, _names(given), table) for role, given in roles)
+    apart = {*secret, *named, *household}
+    known = _names(qi) if qi is not None else [c for c in table.columns if c not in apart]
+    known = _known("qi", known, table)
+    _require_apart(known, secret)
+    _require_nameless([*known, *secret], named)
+    return known, secret, named, household
 
 
 def _require_apart(known: Sequence[str], secret: Sequence[str]) -> None:

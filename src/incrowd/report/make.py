@@ -7,9 +7,9 @@ from incrowd.errors import InputError
 from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
-from incrowd.report.attacked import attacks
 from incrowd.report.classes import classes
 from incrowd.report.html import Html, joined, tag
+from incrowd.report.inside import attacks
 from incrowd.report.page import Pictures, page
 from incrowd.report.people import people
 from incrowd.report.plots import require_matplotlib

@@ -6,6 +6,7 @@ never what the driver says: that may quote a row or a password.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import time
@@ -21,7 +22,6 @@ from incrowd.tables.kinds import Kinds
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 from incrowd.tables.place import Place, alchemy
-from incrowd.tables.query import require_query
 from incrowd.tables.sending import as_name, send
 
 MAY_LOSE = list, dict, time  # what polars may not hold all of, see ``_loses``
@@ -331,3 +331,45 @@ def _type(kind: Any, base: str) -> Any:
         pl.Binary: sql.LargeBinary,
     }
     return plain.get(kind.base_type(), sql.Text)()
+
+
+PARTS = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|\$(\w*)\$.*?\$\1\$"
+    r"|[^\W\d]\w*|\S",
+    re.DOTALL,
+)
+"""Comments, texts and names in quotes, words, and single letters."""
+COMMENTS = ("--", "/*")
+SELECTS = ("with", "select", "values", "table", "from")
+"""Words that a query begins with: ``TABLE visits`` is PostgreSQL's, ``FROM visits`` DuckDB's."""
+CHANGES = ("insert", "update", "delete", "merge")
+"""What may stand behind the names that ``WITH`` gives, in place of ``SELECT``."""
+WANTED = "give one query that selects, such as SELECT age, sex FROM visits"
+
+
+def require_query(query: str) -> None:
+    """Raise InputError for SQL that is not one query that selects."""
+    found = (part[0] for part in PARTS.finditer(query))
+    parts = [part.lower() for part in found if not part.startswith(COMMENTS)]
+    while parts and parts[-1] == ";":
+        parts.pop()
+    if not parts:
+        raise InputError(f"the query is empty; {WANTED}")
+    if ";" in parts:
+        raise InputError(f"the query has several statements, of which none was run; {WANTED}")
+    first = next((part for part in parts if part != "("), "(")
+    if first == "with":
+        known = (*SELECTS[1:], *CHANGES)
+        first = next((word for word in outermost(parts)[1:] if word in known), first)
+    if first not in SELECTS:
+        raise InputError(f"the query was not run, for {first.upper()} does not select; {WANTED}")
+
+
+def outermost(parts: list[str]) -> list[str]:
+    """Return the parts that stand in no parentheses."""
+    found, depth = [], 0
+    for part in parts:
+        depth += (part == "(") - (part == ")")
+        if depth == 0:
+            found.append(part)
+    return found

@@ -15,9 +15,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
-from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation
-from incrowd.solvers.engine.branching.tree import Branching
+from incrowd.solvers.engine.branching.tree import Branching, dealt
 from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.reach import classes_within
 from incrowd.solvers.engine.windows import sorted_classes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.solvers.engine.branching.experience import CLOSED, OPEN, Experience
+from incrowd.solvers.engine.branching.tree import CLOSED, OPEN, Experience
 
 
 def test_rises_are_means_per_unit_and_others_promise_the_usual() -> None:

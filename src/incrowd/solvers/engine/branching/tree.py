@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
+from incrowd.lattice.emission import Emission
+from incrowd.linear.simplex import Simplex
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
-from incrowd.solvers.engine.branching.dealing import dealt
-from incrowd.solvers.engine.branching.experience import CLOSED, OPEN, Experience
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation, Relaxed
 
 DOUBT = 1e-9  # share of a bound that rounding may have added
@@ -173,3 +174,78 @@ class Search:
         rise = min(max(value - relaxed.bound, 0.0), self.limit() - relaxed.bound)
         self.experience.note(side, p, rise, change)
         return rise
+
+
+LEAST_CHANGE = 1e-3  # of a share, for a rise per unit to mean something
+CLOSED, OPEN = 0, 1
+
+
+class Experience:
+    """Mean rises of the bound per unit, by side and pattern; in cells.
+
+    Attributes
+    ----------
+    rise, tries: float64, int64, shape (2, patterns): sum of the rises per unit, and their number.
+    """
+
+    def __init__(self, patterns: int) -> None:
+        self.rise = np.zeros((2, patterns))
+        self.tries = np.zeros((2, patterns), np.int64)
+
+    def note(self, side: int, p: int, rise: float, change: float) -> None:
+        """Remember what a try told of pattern p, whose share changed by so much."""
+        self.rise[side, p] += rise / max(change, LEAST_CHANGE)
+        self.tries[side, p] += 1
+
+    def expected(
+        self, side: int, patterns: NDArray[np.int64], change: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the rises that patterns promise; float64, shape (patterns,).
+
+        One that was not tried yet promises per unit what all others did on average.
+        """
+        rise, tries = self.rise[side], self.tries[side]
+        usual = float(rise.sum()) / float(tries.sum()) if tries.any() else 1.0
+        own = rise[patterns] / np.maximum(tries[patterns], 1)
+        return np.where(tries[patterns] > 0, own, usual) * change
+
+
+def dealt(
+    lists: Emission,
+    opened: NDArray[np.int64],
+    instance: Instance,
+    k: int,
+    seconds: Callable[[], float],
+) -> Solution | None:
+    """Deal the rows to the patterns ``opened``, each to at least ``k``; None where that fails.
+
+    The vertices of this program are whole (it is a flow), so the simplex method ends at one.
+
+    Parameters
+    ----------
+    lists: patterns and the rows that may publish them.
+    opened: int64, shape (open patterns,): their numbers in ``lists``, ascending.
+    """
+    pattern = np.repeat(np.arange(len(lists.cost)), np.diff(lists.offset))
+    inside = np.isin(pattern, opened)
+    place = np.searchsorted(opened, pattern[inside])
+    row = lists.rows[inside].astype(np.int64)
+    cost = lists.cost[opened][place] / instance.cell
+    n = len(row)
+    index = np.stack([row, instance.distinct + place], axis=1).ravel()
+    shape = instance.distinct + len(opened), n
+    matrix = scipy.sparse.csc_array((np.ones(2 * n), index, 2 * np.arange(n + 1)), shape=shape)
+    counts = instance.counts.astype(np.float64)
+    lower = np.concatenate([counts, np.full(len(opened), float(k))])
+    upper = np.concatenate([counts, np.full(len(opened), np.inf)])
+    simplex = Simplex(lower, upper, np.zeros(0))
+    simplex.add_columns(cost, matrix)
+    point = simplex.solve(seconds)
+    if point is None:
+        return None
+    times = np.rint(point.x).astype(np.int64)
+    if (np.bincount(row, times, instance.distinct) != instance.counts).any():
+        return None  # numerical trouble
+    order = np.argsort(row, kind="stable")
+    solution = Solution.of(instance, np.repeat(place[order], times[order]))
+    return solution if solution.sizes.min() >= k else None
