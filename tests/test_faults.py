@@ -103,6 +103,24 @@ def test_a_full_disk_after_the_release(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @POSIX
+def test_a_full_disk_after_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a statement without room says that the release stands, which is with its proof."""
+    monkeypatch.chdir(tmp_path)
+    people(40).write_csv("in.csv")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("incrowd.proof.proven.write_statement", full)
+    asked = ["anonymize", "in.csv", "-o", "out.csv", "-k", "2", "-q", "--proof", "p"]
+    done = CliRunner().invoke(cli, [*asked, "--statement", "s.json"])
+    assert done.exit_code == 2
+    assert "s.json: the disk is full; nothing was written there" in done.stderr
+    assert "(the release is written: out.csv)" in done.stderr
+    assert Path("out.csv").exists() and Path("p").exists() and not Path("s.json").exists()
+
+
+@POSIX
 def test_half_a_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a key without room leaves no empty file, which ended every later run."""
 

@@ -660,8 +660,16 @@ def test_cells_that_no_file_holds(tmp_path):
     ("made", "use", "said"),
     [
         ("duckdb.sql('select 1 as q')", "from_native(frame)", "of duckdb"),
-        ("pd.DataFrame({'q': ['a']})", "as_polars(from_native(frame))", "of pandas"),
-        ("pd.DataFrame({'q': ['a']})", "from_native(frame).take('q', slice(1))", "of pandas"),
+        (
+            "pd.DataFrame({'q': ['a']}, dtype='string')",
+            "as_polars(from_native(frame))",
+            "of pandas",
+        ),
+        (
+            "pd.DataFrame({'q': ['a']}, dtype='string')",
+            "from_native(frame).take('q', slice(1))",
+            "of pandas",
+        ),
     ],
 )
 def test_a_missing_pyarrow_is_named(made, use, said):

@@ -11,11 +11,13 @@ from zipfile import ZipFile
 import openpyxl
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
 from dial import few
+from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.tables import read
 from incrowd.tables.base import texts
@@ -328,3 +330,16 @@ def test_a_full_disk_leaves_nothing_open(form):
     with pytest.raises(OSError, match="No space left"):
         write_sheet(pl.DataFrame({"a": ["x"] * 200}), form, Full())
     gc.collect()
+
+
+def test_a_workbook_for_a_column_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that it is refused before the search, and that a column left out needs no name."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("a,,c\n1,2,3\n1,2,3\n", encoding="utf-8")
+    asked = ["anonymize", "in.csv", "-o", "out.xlsx", "-k", "2", "-q"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 2
+    assert "out.xlsx: columns of a workbook need names, and one here has none" in done.stderr
+    assert CliRunner().invoke(cli, [*asked, "--id", ""]).exit_code == 0

@@ -1,7 +1,5 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,7 +33,7 @@ from incrowd.run.events import READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import is_stream, require_place
+from incrowd.tables.atomic import is_stream, require_place, standing
 
 if TYPE_CHECKING:
     from incrowd.existing.of_table import ExtendedRelease
@@ -173,15 +171,6 @@ def tell(
     else:
         say(of_all(told), quiet)
     warn(release.warnings)
-
-
-@contextlib.contextmanager
-def standing(where: str) -> Iterator[None]:
-    """Say of an error in what is written after the release that the release stands."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{error} (the release is written: {where})") from None
 
 
 def require_servable(table: str, output: str, as_json: bool, given: dict[str, Any]) -> None:
@@ -334,9 +323,10 @@ def require_writable(
     source: "Source", policy: "Policy", output: str, given: dict[str, Any]
 ) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
-    from incrowd.tables.files import require_texts
+    from incrowd.tables.files import require_names, require_texts
 
     roles = policy.roles(source.columns)
+    require_names(roles.published(source.columns), output)
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
     require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
     require_texts(source, roles.sensitive, output, options_of(("proof",), given))

@@ -14,7 +14,7 @@ from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, require_one_output
 from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.tables.atomic import is_stream, require_place, whole
+from incrowd.tables.atomic import is_stream, require_place, standing, whole
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.units import counted
 
@@ -156,7 +156,7 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     release.write(output)
     if given["statement"] is not None:
         told = release.statement(output, given["patterns"])
-        with whole(given["statement"]) as file:
+        with standing(output), whole(given["statement"]) as file:
             file.write((json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode())
     if as_json:
         print_json(record(release, output))

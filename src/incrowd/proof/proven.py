@@ -7,7 +7,7 @@ from incrowd.errors import InputError
 from incrowd.proof.prove import dialect_of, prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import whole
+from incrowd.tables.atomic import standing, whole
 from incrowd.tables.base import FewerRows, Source, agree
 from incrowd.tables.files import read
 from incrowd.tables.stat import require_place_of
@@ -34,7 +34,7 @@ def written_with_proof(
 
     release.write(path, prove_it)
     if statement is not None:
-        with whole(statement) as file:
+        with standing(path), whole(statement) as file:
             write_statement(facts, proof, file, release.veil)
     return facts
 

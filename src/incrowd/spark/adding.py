@@ -301,7 +301,7 @@ def checked(
         models_hold(both, task, after, asked.hidden)
     cost, changed, most = (tuple(part) for part in zip(*cells(kinds, task, names), strict=True))
     facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
-    caution = in_words(told_by(new, asked, after), total)
+    caution = in_words(told_by(new, asked, after), total, people=False)
     cautions = [few_new(few, grown, k)] if few else []
     return facts, joined, (*cautions, *([caution] if caution else []), *repeatable(asked.policy))
 

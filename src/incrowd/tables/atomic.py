@@ -203,6 +203,15 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def standing(where: str | Path) -> Iterator[None]:
+    """Say of an error in what is written after the release that the release stands."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error} (the release is written: {where})") from None
+
+
 def sync_folder(folder: Path) -> None:
     """Make the new name itself last, where the system can."""
     with contextlib.suppress(OSError):

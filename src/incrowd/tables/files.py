@@ -90,6 +90,12 @@ def output_format(path: str | Path, table: Table) -> str:
     return format_named(Path(path).suffix.lower()).id
 
 
+def require_names(columns: Sequence[str], path: str) -> None:
+    """Raise InputError where a workbook is to hold a column without a name, before the search."""
+    if "" in columns and format_named(Path(path).suffix.lower()).has_sheets:
+        raise InputError(f"{path}: columns of a workbook need names, and one here has none")
+
+
 def require_texts(table: Source, columns: Sequence[str], path: str, readers: Sequence[str]) -> None:
     """Raise for a column that has no text form where it needs one, before a long search.
 
