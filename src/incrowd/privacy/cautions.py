@@ -124,9 +124,10 @@ def pairs(cells: int, columns: Sequence[str], *, shown: bool = False) -> str:
     two, where = ("that show", "If there is no third value, a") if shown else ("with", "A")
     return (
         f"{cells:,} cells of columns {two} two values ({names}) are hidden in classes of two rows. "
-        f"{where} method that changes little hides them only where the two rows differ, so both "
-        "values are in the class, and the published cells with one of the values often fit exactly "
-        "one person. k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
+        f"{where} reader can tell that the two rows of such a class differ there, or the cells "
+        "would be shown. Each of the two values, together with what the class shows, then often "
+        "fits exactly one person. k = 3 or more makes that rarer (see incrowd attack --attack "
+        "singling-out)"
     )
 
 
