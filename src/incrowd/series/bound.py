@@ -18,14 +18,17 @@ c for each counterfeit in it.  Classes without survivors cost at least 0.  Sum o
 survivor stands in one, at most f(v) places of value v are newcomers', at most C are counterfeits'.
 
 The best prices are the duals of a linear program, one column for each S, A and choice between the
-two for each place that A lacks; columns are made where prices ask for them.  Then prices are
-rounded, those of too dear sets are lowered, and all sets are asked again in whole numbers.
+two for each place that A lacks; columns are made where prices ask for them.  Only n and c tie
+signatures together.  So a program of many survivors is solved for a few of each signature, with as
+large a share of newcomers and counterfeits; and then for all survivors of one signature after
+another, at the n and c that were found: the claim holds for any.  At last prices are rounded, those
+of too dear sets are lowered, and all sets are asked again in whole numbers.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,55 +37,168 @@ from scipy.sparse import csc_array
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.linear.highs import append_columns, model_of
+from incrowd.problem.instance import NodeTables, tables_of
+from incrowd.run.stop import Stop
+from incrowd.series.dear_sets import Found, Prices, Signed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-MOST_SETS = 1_000_000
-"""Sets of survivors that are looked at; those of the largest signatures beyond are left out."""
-ROUNDS, NEW = 40, 6_000  # of columns, and how many in each
+FEW = 5_000  # survivors in a program of all signatures
+MANY = 2_000  # in one of a signature; larger ones are left out
+JOINS = 100_000_000  # of survivors that are looked at in one signature; such with more likewise
+SQUARES = 8_000_000  # of survivors of signatures one by one, in all: about what programs cost
+ROUNDS = 60  # of columns
 QUANTUM = 1 << 16  # parts of a unit of cost that prices are counted in
+SLACK = 8  # of these parts: what rounding makes of a set that is not too dear
+FIRST, HIGHER = 0.5, 1.4  # where prices may rise to at first, in cells, and later
+SETTLED = (
+    0.002  # share of what is hoped for that too dear sets may cost, and of prices that may rise
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Sets:
-    """All sets of survivors of one signature with pairwise different values.
+class People:
+    """Those who are published.
 
     Attributes
     ----------
-    rows: int64, shape (sets, values): a survivor of each value, or −1.
-    lacking: bool, same shape: where there is none.
-    values: int64, shape (values,): numbers of the signature's values.
-    each: int64, shape (sets,): what the join costs a row; size: int64, survivors in each.
+    leaves: int32, shape (people, columns): leaf codes; tables: the trees of the columns.
+    cell, dearest: what a cell costs at most on the mean, and a row, in units of 1/scale.
     """
 
-    rows: Ints
-    lacking: NDArray[np.bool_]
-    values: Ints
-    each: Ints
-    size: Ints
+    leaves: NDArray[np.int32]
+    tables: NodeTables
+    cell: float
+    dearest: int
 
-    def excess(self, u: NDArray, n: NDArray, c: float, unit: int = 1) -> NDArray:
-        """Return Σ u less what the claim allows; ``unit``: parts of a unit of cost in prices."""
-        held = np.where(self.lacking, 0, u[self.rows]).sum(1)
-        each = self.each * unit
-        place = np.minimum(each[:, None] + n[self.values][None, :], c)
-        return held - self.size * each - np.where(self.lacking, place, 0).sum(1)
+    @classmethod
+    def of(cls, leaves: NDArray[np.int32], trees: Sequence[Family]) -> "People":
+        """Return people with these leaf codes."""
+        dearest = sum(tree.dearest for tree in trees)
+        return cls(np.ascontiguousarray(leaves), tables_of(trees), dearest / len(trees), dearest)
+
+    def too_dear(self, one: Signed, prices: Prices, slack: int = 0) -> Found | None:
+        """Return the sets of a signature that are too dear; None: too many to look at."""
+        return one.too_dear(prices, self.leaves, self.tables, slack, JOINS)
 
 
-def sets_of(
-    members: Sequence[Sequence[int]], values: Sequence[int], leaves: Ints, trees: Sequence[Family]
-) -> Sets:
-    """Return the sets of a signature; ``members``: of each value, the survivors."""
-    choices = [np.array([-1, *each], np.int64) for each in members]
-    rows = np.stack(np.meshgrid(*choices, indexing="ij"), -1).reshape(-1, len(choices))[1:]
-    lacking = rows < 0
-    each = np.zeros(len(rows), np.int64)
-    for j, tree in enumerate(trees):
-        codes = leaves[rows, j]
-        low = np.where(lacking, np.iinfo(np.int32).max, codes).min(1)
-        high = np.where(lacking, -1, codes).max(1)
-        each += tree.join_costs(low, high)
-    return Sets(rows, lacking, np.array(values, np.int64), each, (~lacking).sum(1))
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The places beside survivors: what they are priced at, and how many are to be had.
+
+    Attributes
+    ----------
+    n: float64, shape (values,): price of a newcomer's place, by value; c: of a counterfeit.
+    fresh: float64, shape (values,), and counterfeits: how many; None: the prices stay as given.
+    """
+
+    n: Floats
+    c: float
+    fresh: tuple[Floats, float] | None = None
+
+
+@dataclass(eq=False)
+class Program:
+    """Prices of the survivors of some signatures, and the columns that bound them.
+
+    Attributes
+    ----------
+    u: float64, shape (people,): prices of survivors so far; places: and of the places beside them.
+    """
+
+    people: People
+    known: Sequence[Signed]
+    u: Floats
+    places: Places
+
+    def solve(self, top: float, stop: Stop) -> bool:
+        """Raise prices as far as sets allow; whether all sets could be looked at.
+
+        No price may rise far at a time, at first to ``top``: else most sets are too dear, and each
+        is looked at.
+        """
+        rows = np.unique(np.concatenate([one.rows for one in self.known]))
+        index = np.full(len(self.u), -1, np.int64)
+        index[rows] = np.arange(len(rows))
+        tops, most = np.full(len(rows), top), 8.0 * self.people.dearest + 1
+        model = self.begun(tops)
+        best, surest = (self.u[rows], self.places), -np.inf
+        for _ in range(ROUNDS):
+            model.run()
+            self.take(np.array(model.getSolution().row_dual), rows)
+            hoped, found = float(model.getObjectiveValue()), self.ask(model, index)
+            if found is None:
+                return False
+            sets, fall = found
+            if hoped - fall > surest:
+                best, surest = (self.u[rows], self.places), hoped - fall
+            at_top = np.flatnonzero((self.u[rows] > tops - 1e-6) & (tops < most)).astype(np.int32)
+            near = fall <= SETTLED * hoped and len(at_top) <= SETTLED * len(rows)
+            if stop.now() or near or not (sets or len(at_top)):
+                break
+            tops[at_top] = np.minimum(tops[at_top] * HIGHER, most)
+            model.changeColsCost(len(at_top), at_top, tops[at_top])
+        self.u[rows], self.places = best
+        return True
+
+    def begun(self, tops: Floats) -> Any:
+        """Return the model in which each survivor may be left out at such a price."""
+        own, places = len(tops), self.places
+        fresh = [] if places.fresh is None else [*places.fresh[0], places.fresh[1]]
+        lower = np.concatenate([np.ones(own), np.full(len(fresh), -np.inf)])
+        upper = np.concatenate([np.ones(own), fresh])
+        start = csc_array((np.ones(own), (np.arange(own),) * 2), shape=(len(upper), own))
+        return model_of(start, tops, np.full(own, np.inf), lower, upper)
+
+    def take(self, dual: Floats, rows: Ints) -> None:
+        """Take the prices from the duals of the model."""
+        self.u[rows], fresh = dual[: len(rows)], self.places.fresh
+        if fresh is not None:
+            own = np.maximum(-dual[len(rows) :], 0)
+            self.places = Places(own[:-1], float(own[-1]), fresh)
+
+    def ask(self, model: Any, index: Ints) -> tuple[int, float] | None:
+        """Add the sets that are too dear; how many, and by how much prices would have to fall.
+
+        index: int64, shape (people,): the row of the model that each survivor has.  None: there
+        are too many sets to look at.
+        """
+        prices, sets, fall = in_parts(self.u, self.places), 0, 0
+        for one in self.known:
+            found = self.people.too_dear(one, prices, SLACK)
+            if found is None:
+                return None
+            sets += self.add(model, index, one, found)
+            fall += int(found.fall.sum())
+        return sets, fall / QUANTUM
+
+    def add(self, model: Any, index: Ints, one: Signed, found: Found) -> int:
+        """Add a column for each set that was found, and return how many; ``index``: see ``ask``."""
+        root, kept = np.nonzero(found.worth > SLACK)
+        sets, each = found.rows[root, kept], found.each[root, kept]
+        n, c, fresh = self.places.n[one.values], self.places.c, self.places.fresh
+        lacks, newcomer = sets < 0, each[:, None] + n < c
+        pays = np.where(newcomer, each[:, None], 0) if fresh else np.minimum(each[:, None] + n, c)
+        cost = (~lacks).sum(1) * each + np.where(lacks, pays, 0).sum(1)
+        which, place = np.nonzero(~lacks)
+        entries = [(index[sets[which, place]], which)]
+        if fresh:
+            first = int((index >= 0).sum())
+            which, place = np.nonzero(lacks & newcomer)
+            entries.append((first + one.values[place], which))
+            which, _ = np.nonzero(lacks & ~newcomer)
+            entries.append((np.full(len(which), first + len(fresh[0])), which))
+        at, of = (np.concatenate(part) for part in zip(*entries, strict=True))
+        # several counterfeits of one set are one entry: equal places are summed
+        matrix = csc_array((np.ones(len(at)), (at, of)), shape=(model.getNumRow(), len(sets)))
+        append_columns(model, cost, matrix)
+        return len(sets)
+
+
+def in_parts(u: Floats, places: Places) -> Prices:
+    """Return prices in whole parts of a unit: those of survivors lower, of places higher."""
+    n, c = (np.ceil(np.asarray(one) * QUANTUM).astype(np.int64) for one in (places.n, places.c))
+    return Prices(np.floor(u * QUANTUM).astype(np.int64), n, int(c), QUANTUM)
 
 
 def least_cost(
@@ -91,6 +207,7 @@ def least_cost(
     leaves: NDArray[np.int32],
     trees: Sequence[Family],
     counterfeits: int,
+    stop: Stop,
 ) -> int:
     """Return what such a release of these people costs at least, in units of 1/scale.
 
@@ -99,137 +216,64 @@ def least_cost(
     signature: of each person published before, None for a newcomer; values: the sensitive ones.
     leaves: int32, shape (people, columns): leaf codes; trees: of the columns.
     counterfeits: how many such a release may have.
+    stop: prices that are raised no more when it is time are lower, and as true.
     """
     number = {v: i for i, v in enumerate(sorted({*values}.union(*(s or () for s in signature))))}
-    fresh = np.zeros(len(number), np.int64)
+    fresh = np.zeros(len(number))
     for s, v in zip(signature, values, strict=True):
         fresh[number[v]] += s is None
-    known = list(listed(signature, values, number, leaves.astype(np.int64), trees))
+    known = listed(signature, values, number)
     if not known:
         return 0
-    rows = np.unique(np.concatenate([one.rows.ravel() for one in known]))
-    u, n, c = best_prices(known, rows[rows >= 0], len(values), fresh, counterfeits)
-    return proven(known, u, n, c, fresh, counterfeits)
+    people = People.of(leaves, trees)
+    u, places = best_prices(people, known, fresh, counterfeits, stop)
+    return proven(people, known, in_parts(u, places), fresh.astype(np.int64), counterfeits)
 
 
 def listed(
-    signature: Sequence[frozenset[str] | None],
-    values: Sequence[str],
-    number: Mapping[str, int],
-    leaves: Ints,
-    trees: Sequence[Family],
-) -> Iterator[Sets]:
-    """Yield the sets of each signature, the smallest first, while there is room."""
+    signature: Sequence[frozenset[str] | None], values: Sequence[str], number: Mapping[str, int]
+) -> list[Signed]:
+    """Return the survivors of each signature, those of the fewest first, but for too large ones."""
     members: dict[frozenset[str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row, s in enumerate(signature):
         if s is not None:
             members[s][values[row]].append(row)
     found = []
     for s, of in members.items():
-        each = [of.get(v, []) for v in sorted(s)]
-        found.append((int(np.prod([len(one) + 1.0 for one in each])), sorted(s), each))
-    left = MOST_SETS
-    for size, names, each in sorted(found, key=lambda one: one[:2]):
-        left -= size
-        if left < 0:
-            return
-        yield sets_of(each, [number[v] for v in names], leaves, trees)
+        own = [np.array(of.get(v, []), np.int64) for v in sorted(s)]
+        found.append(Signed(own, np.array([number[v] for v in sorted(s)], np.int64)))
+    found.sort(key=lambda one: (len(one.rows), one.values.tolist()))
+    return [one for one in found if len(one.rows) <= MANY]
 
 
 def best_prices(
-    known: Sequence[Sets], rows: Ints, people: int, fresh: Ints, counterfeits: int
-) -> tuple[Floats, Floats, float]:
-    """Return prices of survivors, of newcomers' places and of counterfeits: the duals."""
-    place = np.full(people, -1, np.int64)
-    place[rows] = np.arange(len(rows))
-    first, values = len(rows), len(fresh)
-    lower = np.concatenate([np.ones(first), np.full(values + 1, -np.inf)])
-    upper = np.concatenate([np.ones(first), fresh, [counterfeits]]).astype(float)
-    # a survivor may be left out at the price of a whole table of stars: the program has a solution
-    dear = float(max(int(one.each.max(initial=0)) for one in known)) * 8 + 1
-    start = csc_array(
-        (np.ones(first), (np.arange(first), np.arange(first))), shape=(len(upper), first)
-    )
-    model = model_of(start, np.full(first, dear), np.full(first, np.inf), lower, upper)
-    seen: list[set[int]] = [set() for _ in known]
-    u, n, c = np.full(people + 1, 0.0), np.zeros(values), 0.0
-    for round_ in range(ROUNDS):
-        made = columns_for(known, u, n, c, place, first, values, seen, round_ == 0)
-        if made is None:
-            break
-        cost, matrix = made
-        append_columns(model, cost, matrix)
-        model.run()
-        dual = np.array(model.getSolution().row_dual)
-        u = np.zeros(people + 1)
-        u[rows] = dual[:first]
-        n, c = np.maximum(-dual[first : first + values], 0), max(float(-dual[-1]), 0.0)
-    return u, n, c
-
-
-def columns_for(
-    known: Sequence[Sets],
-    u: Floats,
-    n: Floats,
-    c: float,
-    place: Ints,
-    first: int,
-    values: int,
-    seen: list[set[int]],
-    begin: bool,
-) -> tuple[Floats, csc_array] | None:
-    """Return the columns that prices ask for; at first each survivor with a near one, and alone."""
-    chosen: list[tuple[int, int]] = []
-    worth: list[float] = []
-    for s, one in enumerate(known):
-        if begin:
-            score = -(one.each / one.size)
-            picked = np.argsort(-score, kind="stable")[: 40 * one.rows.shape[1]]
-        else:
-            score = one.excess(u, n, c)
-            picked = np.flatnonzero(score > 1e-7)
-            if len(picked) > NEW:
-                picked = picked[np.argpartition(-score[picked], NEW)[:NEW]]
-        chosen += [(s, int(i)) for i in picked if int(i) not in seen[s]]
-        worth += [float(score[i]) for i in picked if int(i) not in seen[s]]
-    if not begin and len(chosen) > NEW:
-        top = np.argsort(-np.array(worth), kind="stable")[:NEW]
-        chosen = [chosen[i] for i in top]
-    if not chosen:
-        return None
-    cost, index, start = [], [], [0]
-    for s, i in chosen:
-        seen[s].add(i)
-        one = known[s]
-        lacks = one.values[one.lacking[i]].tolist()
-        mine = place[one.rows[i][~one.lacking[i]]].tolist()
-        for kinds in product((True, False), repeat=len(lacks)):
-            index += [*mine, *(first + v for v, new in zip(lacks, kinds, strict=True) if new)]
-            fakes = len(kinds) - sum(kinds)
-            cost.append(float((one.size[i] + sum(kinds)) * one.each[i]))
-            index += [first + values] * bool(fakes)
-            start.append(len(index))
-    data = np.ones(len(index))
-    matrix = csc_array((data, index, start), shape=(first + values + 1, len(cost)))
-    return np.array(cost), with_fakes(matrix, chosen, known, first + values)
-
-
-def with_fakes(
-    matrix: csc_array, chosen: Sequence[tuple[int, int]], known: Sequence[Sets], last: int
-) -> csc_array:
-    """Write how many counterfeits each column has."""
-    at = 0
-    for s, i in chosen:
-        for kinds in product((True, False), repeat=int(known[s].lacking[i].sum())):
-            end = matrix.indptr[at + 1]
-            if not all(kinds):
-                matrix.data[end - 1] = len(kinds) - sum(kinds)
-            at += 1
-    return matrix
+    people: People, known: Sequence[Signed], fresh: Floats, counterfeits: int, stop: Stop
+) -> tuple[Floats, Places]:
+    """Return prices of survivors and places; those of signatures too large to look at are 0."""
+    survivors = sum(len(one.rows) for one in known)
+    some = [one.few(FEW / survivors) for one in known]
+    some = [one for one in some if len(one.rows)]
+    rows = np.concatenate([one.rows for one in some])
+    share = len(rows) / survivors
+    u, none = np.zeros(len(people.leaves)), np.zeros(len(fresh))
+    together = Program(people, some, u, Places(none, 0.0, (fresh * share, counterfeits * share)))
+    if not together.solve(FIRST * people.cell, stop):
+        return np.zeros(len(u)), Places(none, 0.0)
+    places = replace(together.places, fresh=None)
+    if share < 1:
+        typical, left = float(u[rows].mean()), SQUARES
+        u[:] = 0
+        for one in known if typical else ():
+            left -= len(one.rows) ** 2
+            if left < 0 or stop.now():
+                break
+            if not Program(people, [one], u, places).solve(typical, stop):
+                u[one.rows] = 0
+    return u, places
 
 
 def proven(
-    known: Sequence[Sets], u: Floats, n: Floats, c: float, fresh: Ints, counterfeits: int
+    people: People, known: Sequence[Signed], prices: Prices, fresh: Ints, counterfeits: int
 ) -> int:
     """Return what prices prove, in whole numbers: all sets are asked, and too dear ones lowered.
 
@@ -237,17 +281,11 @@ def proven(
     ------
     VerificationError: prices that were lowered break a set still; no input can do that.
     """
-    price = np.floor(u * QUANTUM).astype(np.int64)
-    place, fake = np.ceil(n * QUANTUM).astype(np.int64), int(np.ceil(c * QUANTUM))
-    fall = np.zeros(len(price), np.int64)
     for one in known:
-        over = np.maximum(-(-one.excess(price, place, fake, QUANTUM) // one.size), 0)
-        for j in range(one.rows.shape[1]):
-            held = ~one.lacking[:, j]
-            np.maximum.at(fall, one.rows[held, j], over[held])
-    price -= fall
-    for one in known:
-        if (one.excess(price, place, fake, QUANTUM) > 0).any():
+        found = people.too_dear(one, prices)
+        prices.u[one.rows] -= prices.u[one.rows] if found is None else found.fall[one.rows]
+        again = people.too_dear(one, prices)
+        if again is None or again.fall.any():
             raise VerificationError("the bound of this release does not stand up to its own test")
-    total = int(price.sum()) - int(place @ fresh) - fake * counterfeits
+    total = int(prices.u.sum()) - int(prices.n @ fresh) - prices.c * counterfeits
     return max(0, -(-total // QUANTUM))

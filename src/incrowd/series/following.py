@@ -108,7 +108,8 @@ class Series:
         values = [self.values[row] for row in rows]
         trees = self.table.instance.trees
         fakes = len(places) - len(rows)
-        return least_cost(signature, values, self.table.leaves[rows], trees, fakes)
+        leaves = self.table.leaves[rows]
+        return least_cost(signature, values, leaves, trees, fakes, self.stop)
 
     def classes(self, here: list[int], known: list[str]) -> tuple[list[Layer], int]:
         """Return the best classes under the weight, and the fewest counterfeits."""
