@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from incrowd.checker import published
 from incrowd.cli.proven import hundredths
 from incrowd.frontiers.points import Point
-from incrowd.proof.prove import statement
+from incrowd.proof.statement import statement
 from incrowd.run.stop import Stop
 from incrowd.text.units import gap_of, in_units, shown, shown_gap, shown_share
 

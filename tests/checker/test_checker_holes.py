@@ -27,7 +27,7 @@ from incrowd.checker.files import read_proof, read_table  # noqa: E402
 from incrowd.checker.published import require_hierarchy  # noqa: E402
 from incrowd.checker.rejection import RejectedError  # noqa: E402
 from incrowd.checker.verify import check  # noqa: E402
-from incrowd.proof.prove import statement  # noqa: E402
+from incrowd.proof.statement import statement  # noqa: E402
 
 # --- false claims ---
 

@@ -21,7 +21,8 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.proof.prove import origins, prove, public_models, write_statement
+from incrowd.proof.prove import origins, prove, write_statement
+from incrowd.proof.statement import public_models
 from incrowd.solvers.base import Context, Outcome, Scope
 
 ROWS = 60

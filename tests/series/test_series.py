@@ -18,7 +18,7 @@ from dial import few
 from incrowd.cli import cli
 from incrowd.cli.republish import in_words
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.series.following import require_lawful
+from incrowd.series.checked import require_lawful
 from incrowd.series.history import Person
 
 VALUES = "stuv"

@@ -1,7 +1,4 @@
-"""A table of today and what was published of it: the search for the next release.
-
-And the re-check of a release that follows others: counted on its rows, trusting no plan.
-"""
+"""A table of today and what was published of it: the search for the next release."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker.ranges import Intervals
-from incrowd.checker.recheck import cells_cost
-from incrowd.checker.rejection import RejectedError, require
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import NoLawfulReleaseError, VerificationError
+from incrowd.errors import NoLawfulReleaseError
 from incrowd.policy import Policy
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.problem.instance import from_codes
@@ -28,6 +22,7 @@ from incrowd.run import entropy
 from incrowd.run.stop import Share, Stop
 from incrowd.series.asked import Asked
 from incrowd.series.bound import least_cost
+from incrowd.series.checked import require_alike, require_lawful, require_true
 from incrowd.series.companions import beside, with_company
 from incrowd.series.damage import PEOPLE
 from incrowd.series.exchange import SLOWLY, exchanged
@@ -232,63 +227,3 @@ class Series:
 def who_is_in(one: Mapping[str, str | None]) -> list[tuple[str, str]]:
     """Return what orders classes: each value with who has it."""
     return [(value, key or "") for value, key in one.items()]
-
-
-Class = Mapping[str, str | None]
-
-
-def require_lawful(
-    classes: Sequence[Class],
-    people: Mapping[str, Person],
-    values: Mapping[str, str],
-    m: int,
-    k: int,
-) -> None:
-    """Raise VerificationError unless classes are m-invariant and leave company to everybody.
-
-    Parameters
-    ----------
-    classes: value → key, None for a counterfeit.  people: as of the releases before.
-    values: the sensitive value of each person in the table, by key.
-    """
-    seen = Counter(key for one in classes for key in one.values() if key is not None)
-    try:
-        require(max(seen.values(), default=1) == 1, "somebody stands in two classes")
-        for one in classes:
-            require(len(one) >= m, f"a class has fewer than {m} values")
-            for value, key in one.items():
-                if key is not None:
-                    require(values.get(key) == value, "somebody stands under another value")
-                    kept = key not in people or people[key].signature == set(one)
-                    require(kept, "somebody's signature changed")
-        company = beside(classes, people)
-        least = min((len(others) + 1 for others in company.values()), default=k)
-        require(least >= k, f"somebody shared all classes with {least - 1} others, not {k - 1}")
-    except RejectedError as error:
-        raise VerificationError(f"the re-check of the release: {error.reason}") from None
-
-
-def require_true(
-    original: pl.DataFrame,
-    released: pl.DataFrame,
-    ladders: Mapping[str, pl.DataFrame],
-    ranges: Mapping[str, Intervals],
-    cost: int,
-) -> None:
-    """Raise VerificationError unless each cell of a person is true, and all cost what is said."""
-    try:
-        total = sum(
-            cells_cost(original[name], released[name], ladder, name, ranges.get(name))
-            for name, ladder in ladders.items()
-        )
-        require(total == cost, f"the release costs {total}, not {cost} as claimed")
-    except RejectedError as error:
-        raise VerificationError(f"the re-check of the release: {error.reason}") from None
-
-
-def require_alike(published: pl.DataFrame, qi: Sequence[str], number: str) -> None:
-    """Raise VerificationError unless the rows of each class agree on all quasi-identifiers."""
-    keys = [published.get_column(name).alias(str(j)) for j, name in enumerate(qi)]
-    rows = pl.DataFrame([*keys, published.get_column(number).alias("class")]).unique()
-    if rows["class"].n_unique() != rows.height:
-        raise VerificationError("the re-check of the release: rows of a class differ")
