@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 import incrowd as ic
-from incrowd.report.useful import Numbers, numbers_of, points
+from incrowd.report.use import numbers_of
 
 ROWS, K = 240, 5
 COLUMNS = {"age": "age", "wt71": "weight"}
@@ -33,20 +33,8 @@ def people() -> pl.DataFrame:
 def boxes(release: ic.Release) -> list[tuple[float, float, float, float]]:
     """Return what each class publishes: the least and the greatest age, likewise the weight."""
     found = numbers_of(release)
-    if not found:
-        found = {name: of_bands(release, name) for name in BANDS}
     age, weight = found["age"], found["weight"]
     return sorted(set(zip(age.low, age.high, weight.low, weight.high, strict=True)))
-
-
-def of_bands(release: ic.Release, name: str) -> Numbers:
-    """Return the ends of bands such as 30-39; of a star those of the column."""
-    own = points([str(x) for x in release.source.encode(name).values])[0]
-    before = own[release.source.encode(name).codes]
-    cells = [str(x) for x in release.data[name]]
-    ends = [cell.split("-") if cell != "*" else [before.min(), before.max()] for cell in cells]
-    low, high = (pl.Series([float(end[at]) for end in ends]).to_numpy() for at in (0, -1))
-    return Numbers(pl.Series(range(len(cells))).to_numpy(), before, low, high)
 
 
 def drawn(releases: dict[str, ic.Release], table: pl.DataFrame, path: Path) -> None:
