@@ -139,7 +139,7 @@ def test_pairs_with_a_hidden_column_of_two_values_are_warned_of():
     (shown,) = found.record()["warnings"]
     assert found.warnings == (shown,)
     assert shown.startswith("2 cells of columns that show two values ('sex') are hidden")
-    assert "If there is no third value, a method" in shown  # nobody can tell without the original
+    assert "If there is no third value, a reader" in shown  # nobody can tell without the original
     assert "k = 3 or more makes that rarer" in " ".join(str(found).split())
 
 
