@@ -1,9 +1,9 @@
 """Ten releases of a table of which a tenth of the people changes each time.
 
-``python benchmarks/republish.py adult.csv [--m 3] [--weight W] [--releases 10]``: 3,000 rows of a
-table with a header and semicolons, occupation as the sensitive column, the other columns as
-quasi-identifiers, stars.  Prints for each release stars, their bound, counterfeits, the fewest of
-them, rows whose value the intersection of classes reveals, and CPU seconds.  ``--beside``: what
+``python benchmarks/republish.py adult.csv [--m 3] [--weight W] [--releases 10] [--rows 3000]``:
+rows of a table with a header and semicolons, occupation as the sensitive column, the other columns
+as quasi-identifiers, stars.  Prints for each release stars, their bound, counterfeits, the fewest
+of them, rows whose value the intersection of classes reveals, and CPU seconds.  ``--beside``: what
 independent releases of the same kind reveal when they are intersected, and of how many newcomers
 ``--existing`` tells the value, as all that their class gained has one (who left stays published).
 """
@@ -23,7 +23,7 @@ from incrowd.series.asked import Asked
 from incrowd.series.of_table import republished
 from incrowd.tables.files import open_table
 
-ROWS, CHURN = 3000, 300
+CHURN = 10  # of which one leaves, and one comes
 
 
 def main() -> None:
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("-k", type=int, default=1)
     parser.add_argument("--weight", type=float)
     parser.add_argument("--releases", type=int, default=10)
+    parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--beside", action="store_true")
     asked = parser.parse_args()
     table = pl.read_csv(asked.table, separator=";", infer_schema=False)
@@ -41,7 +42,8 @@ def main() -> None:
     qi = [c for c in table.columns if c not in ("person", "occupation")]
     rng = np.random.default_rng(0)
     order = rng.permutation(table.height)
-    present, unused = list(order[:ROWS]), list(order[ROWS:])
+    present, unused = list(order[: asked.rows]), list(order[asked.rows :])
+    churn = asked.rows // CHURN
     policy = Policy(k=1, person="person", sensitive="occupation", qi=qi, seed=1)
     series = Asked(m=asked.m, k=asked.k, weight=asked.weight)
     seen: dict[str, dict[str, frozenset[str]]] = {"invariant": {}, "independent": {}}
@@ -52,10 +54,10 @@ def main() -> None:
         history = Path(folder) / "history"
         for number in range(asked.releases):
             if number:
-                gone = {int(row) for row in rng.choice(present, CHURN, replace=False)}
-                came = unused[:CHURN]
+                gone = {int(row) for row in rng.choice(present, churn, replace=False)}
+                came = unused[:churn]
                 present = [r for r in present if r not in gone] + came
-                unused = unused[CHURN:]
+                unused = unused[churn:]
             today = table[present]
             began = time.process_time()
             release = republished(open_table(today), policy, series, history)
