@@ -294,7 +294,7 @@ class Asked:
         Option(
             "whole",
             "threads that search at a time, at most; the result is the same for any number, unless "
-            "a time limit ends the search",
+            "there is a time limit",
             "--threads",
             least=1,
             words="as many as there are cores; 1 for each task of Spark",

@@ -218,7 +218,7 @@ def again(view: View, inside: Inside) -> Section:
     note = "The same original, call and versions give the same release"
     note += ", in another order of rows" if order_of(release) == FRESH else ""
     if release.policy.time_limit is not None:
-        note += ", unless the time limit ends the search, which depends on the machine"
+        note += "; what is found within a time limit depends on the machine"
     note += "."
     body = joined(
         paragraphs(note if release.veil is None else coins),
