@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import dial
 from databases import database, postgres
-from turns import take_turns
 
 __all__ = ["database", "postgres"]
 
@@ -58,13 +57,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, rooms in enumerate(BEGIN) if room in rooms), len(BEGIN))
 
     items.sort(key=turn)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _kernels_in_turn(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let no two workers compile the same kernel."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        take_turns(tmp_path_factory.getbasetemp().parent)
 
 
 def pandas_frame(columns: Columns) -> Any:

@@ -111,6 +111,6 @@ def test_links_lead_somewhere(page: str) -> None:
 
 def test_what_is_checked_is_what_the_readme_says() -> None:
     """Tests that .ci/run calls the README's test command."""
-    command = "python -m pytest -n 4"
+    command = "python -m pytest -n 3"
     assert f"&& {command}\n" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"step {command}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
