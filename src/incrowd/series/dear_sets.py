@@ -70,13 +70,17 @@ class Found(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a search stands before each place, and after the last; all of shape (values + 1, …)."""
+    """Where a search stands before each place, and after the last; all of shape (values + 1, …).
+
+    rest: what is held, less empty places, and what the places after this one can add at most.
+    """
 
     low: Any
     high: Any
     held: Any
     size: Any
     each: Any
+    rest: Any
     next: Any
     chosen: Any
 
@@ -153,6 +157,29 @@ def put(row: int, p: int, state: Any, leaves: Any, tables: Any, prices: Any) -> 
     state.each[p + 1] = join_cost(state.low[p + 1], state.high[p + 1], tables, ALL)
 
 
+@inner_kernel
+def arrive(p: int, state: Any, choice: Any, prices: Any) -> None:
+    """Begin with place p, where all before it are decided; p = values: the set is whole."""
+    each = state.each[p] * prices.unit
+    state.rest[p] = less(p, state, choice, prices) + most_after(p + 1, each, choice, prices)
+    if p < choice.n.size:
+        state.next[p] = choice.start[p]
+
+
+@inner_kernel
+def begin(
+    first: int, row: int, state: Any, choice: Any, leaves: Any, tables: Any, prices: Any
+) -> None:
+    """Put a survivor at place ``first``, and nobody before."""
+    state.held[first] = state.size[first] = state.each[first] = 0
+    for q in range(first):
+        state.chosen[q] = -1
+    for j in range(state.low.shape[1]):
+        state.low[first, j] = state.high[first, j] = leaves[row, j]
+    put(row, first, state, leaves, tables, prices)
+    arrive(first + 1, state, choice, prices)
+
+
 @lean_kernel
 def search(
     choice: Any,
@@ -174,49 +201,32 @@ def search(
     values, joins = choice.n.size, 0
     for first in range(values):
         for root in range(choice.start[first], choice.start[first + 1]):
-            state.held[0] = state.size[0] = state.each[0] = 0
-            for q in range(first):
-                state.chosen[q] = -1
-                state.held[q + 1] = state.size[q + 1] = state.each[q + 1] = 0
-            row = choice.rows[root]
-            for j in range(state.low.shape[1]):
-                state.low[first, j] = state.high[first, j] = leaves[row, j]
-            put(row, first, state, leaves, tables, prices)
+            begin(first, choice.rows[root], state, choice, leaves, tables, prices)
             p = first + 1
-            state.next[p] = choice.start[p]
             while p > first:
                 if p == values:
-                    worth = less(p, state, choice, prices)
-                    if worth > slack:
-                        keep(root, worth, state, found)
+                    if state.rest[p] > slack:
+                        keep(root, state.rest[p], state, found)
                     p -= 1
                     continue
-                end, at = choice.start[p + 1], state.next[p]
-                each = state.each[p] * prices.unit
-                if at == choice.start[p]:
-                    sure = less(p, state, choice, prices)
-                    if sure + most_after(p, each, choice, prices) <= slack:
-                        p -= 1
-                        continue
-                if at > end:
-                    p -= 1
-                    continue
+                at, end, each = state.next[p], choice.start[p + 1], state.each[p] * prices.unit
                 state.next[p] = at + 1
-                if at == end:
-                    leave_empty(p, state)
-                else:
+                if at < end:
                     row = choice.rows[at]
-                    rest = most_after(p + 1, each, choice, prices) + prices.u[row] - each
-                    if less(p, state, choice, prices) + rest <= slack:
+                    if state.rest[p] + prices.u[row] - each <= slack:
                         state.next[p] = end  # all others are cheaper
                         continue
                     joins += 1
                     if joins > most:
                         return False
                     put(row, p, state, leaves, tables, prices)
+                elif at > end or state.rest[p] - min(each + choice.n[p], prices.c) <= slack:
+                    p -= 1
+                    continue
+                else:
+                    leave_empty(p, state)
                 p += 1
-                if p < values:
-                    state.next[p] = choice.start[p]
+                arrive(p, state, choice, prices)
     return True
 
 
@@ -269,7 +279,7 @@ class Signed:
             np.zeros(shape, np.int64), np.zeros(len(prices.u), np.int64),
         )  # fmt: skip
         low, high = (np.zeros((values + 1, columns), leaves.dtype) for _ in range(2))
-        held, size, each, nexts = (np.zeros(values + 1, np.int64) for _ in range(4))
-        state = State(low, high, held, size, each, nexts, np.full(values, -1, np.int64))
+        held, size, each, rest, nexts = (np.zeros(values + 1, np.int64) for _ in range(5))
+        state = State(low, high, held, size, each, rest, nexts, np.full(values, -1, np.int64))
         done = search(choice, leaves, tables, prices, state, found, slack, most)
         return found if done else None
