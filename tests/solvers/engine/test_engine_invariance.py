@@ -163,7 +163,7 @@ def test_budgets_are_told_apart() -> None:
 
 def test_a_gap_is_noticed_within_a_stage() -> None:
     """Tests that annealing ends with the first release of which a gap is small enough."""
-    instance, _ = next(random_tables(46, 1, "suppression", (300, 301), (6, 7)))
+    instance, _ = next(random_tables(46, 1, "suppression", (600, 601), (6, 7)))
     events: list[Event] = []
     run(instance, 3, Context(listener=events.append))
     told = [e for e in events if e.stage == "annealing"]

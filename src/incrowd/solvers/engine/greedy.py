@@ -1,6 +1,5 @@
-"""The first release: patterns from cheap to dear, each taking every copy still free."""
+"""A release of candidates: patterns from cheap to dear, each taking every copy still free."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -83,13 +82,11 @@ def greedy(
     k: int,
     step: int,
     given: NDArray[np.int64] | None = None,
-    report: Callable[[float], None] = lambda share: None,
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns); needs at least k copies.
 
     Patterns are taken in cost bands of width ``step``.  ``given`` says where some copies stand
-    already, in lawful classes; −1 for the others.  ``report`` is called with the share of the
-    patterns that is done.
+    already, in lawful classes; −1 for the others.
     """
     cost = candidates.cost
     root = len(cost) - 1
@@ -97,7 +94,6 @@ def greedy(
     band = cost // max(1, step)
     edges = np.flatnonzero(np.diff(band, prepend=-1, append=-1))
     for begin, end in pairwise(edges):
-        report(int(begin) / len(cost))
         # the root takes leftovers only; it is placed last of all
         sweep_level(int(begin), min(int(end), root), k, pattern, candidates)
     size = np.bincount(pattern[pattern >= 0], minlength=len(cost)).astype(np.int64)

@@ -3,6 +3,7 @@
 Annealing chooses among the classes that cost little above their prices.  Where rows are unlike all
 others no such class holds them, and they end in the class of everything, which may be large and
 pays for every column.  Trading needs no list of classes (``trading.py``), and these rows are few.
+Where no such class could be parted there is nothing to gain: fewer rows than that are strangers.
 """
 
 from collections.abc import Callable
@@ -50,9 +51,10 @@ class Rehousing:
         price: float64, shape (distinct,), in units of 1/scale; slack: in the same, what a class of
         k rows may cost above their prices where it is a candidate.
         """
-        block = np.flatnonzero(beyond(best, price, slack, k)[best.classes])
-        if len(block) < 2 * k:
+        dear = beyond(best, price, slack, k)
+        if not (dear & (best.sizes >= 2 * k)).any():
             return best
+        block = np.flatnonzero(dear[best.classes])
         present, _ = best.part(block)
         near = near_rows(present.instance, seed, stop)
         trading = replace(self.trading, moves=min(self.trading.moves, self.most / len(block)))

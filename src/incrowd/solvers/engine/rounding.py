@@ -1,4 +1,4 @@
-"""The second release: patterns as a fractional release fills them, greedy for what is left."""
+"""A release near the prices: patterns as a fractional release fills them, then greedy."""
 
 from collections.abc import Callable
 from typing import Any

@@ -20,7 +20,6 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.by_levels import SHARE, by_levels
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.class_blocks import split
-from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import Near, near_rows
 from incrowd.solvers.engine.near_joins import near_joins
@@ -173,13 +172,13 @@ class Search:
             self.offer(Solution.of(self.instance, classes))
 
     def first_search(self) -> None:
-        """Greedy and a quick descent: a good release within seconds."""
+        """A quick descent near a fractional release: a good one within seconds."""
         if not self.early:
             return
         self.anneal("first release", Annealing(moves=20, heat=(1e-4, 1e-4), least=100_000))
 
     def search(self) -> None:
-        """Anneal from a greedy start, over candidates that the final prices allow."""
+        """Anneal from near a fractional release, over candidates that the final prices allow."""
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
         if self.instance.ranged and not self.blocks_suit and not self.means.annealing:
             annealing = replace(annealing, moves=SOONER[self.trades_on()] * annealing.moves)
@@ -351,7 +350,7 @@ class Search:
         seconds: tuple[float, float] | None = None,
         turns: int = 1,
     ) -> None:
-        """List candidates, build a greedy release on them, anneal it ``turns`` times."""
+        """List candidates, build a release of them, anneal it ``turns`` times."""
         self.tell("candidates", gauge=Gauge(self.tree.walked))
         candidates, pattern = self.start()
         self.offer(Solution.of(self.instance, pattern))
@@ -363,17 +362,13 @@ class Search:
     def start(self) -> tuple[Candidates, NDArray[np.int64]]:
         """Return candidates and a lawful assignment of copies to them.
 
-        Near a fractional release where prices are good; greedy, which finds its way down from
-        anywhere, where they were raised at all; the best so far where they tell nothing, or where
-        rows that no candidate suits would pay for dear columns.
+        Near a fractional release where prices were raised at all; the best so far where they tell
+        nothing, or where rows that no candidate suits would pay for dear columns.
         """
         if not self.raised or has_dear_columns(self.instance):
             return with_solution(self.emission(), self.progress.best)
         candidates = build_candidates(self.instance, self.emission())
-        if self.priced:
-            return candidates, self.rounded(candidates)
-        step, told = max(1, int(self.instance.cell / 10)), partial(self.tell, "greedy release")
-        return candidates, greedy(candidates, self.k, step, report=told)
+        return candidates, self.rounded(candidates)
 
     def rounded(self, candidates: Candidates) -> NDArray[np.int64]:
         """Return a lawful assignment near a fractional release of the prices at hand."""
