@@ -74,6 +74,11 @@ class Stop:
         """Whether a search goes on though it brings next to nothing (``incrowd.run.paying``)."""
         return self.spend or self.gap == 0
 
+    @property
+    def patient(self) -> bool:
+        """Whether a time limit, a gap or ``spend`` asks for more than a good release soon."""
+        return self.time_limit is not None or self.gap is not None or self.spend
+
     def begin(
         self, time_limit: float | None, gap: float | None, spend: bool = False, threads: int = 1
     ) -> "Stop":

@@ -14,7 +14,7 @@ from incrowd.run.events import Event
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
-from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.engine.engine import Engine, Run
 from solvers.engine.engine_samples import (
     KINDS,
     lawful,
@@ -163,7 +163,7 @@ def test_budgets_are_told_apart() -> None:
 
 def test_a_gap_is_noticed_within_a_stage() -> None:
     """Tests that annealing ends with the first release of which a gap is small enough."""
-    instance, _ = next(random_tables(46, 1, "suppression", (600, 601), (6, 7)))
+    instance, _ = next(random_tables(46, 1, "suppression", (400, 401), (6, 7)))
     events: list[Event] = []
     run(instance, 3, Context(listener=events.append))
     told = [e for e in events if e.stage == "annealing"]
@@ -177,6 +177,23 @@ def test_a_gap_is_noticed_within_a_stage() -> None:
     last = events[-1]
     assert aimed.ended == "gap reached" and met.index(True) == len(met) - 1
     assert last.stage == "annealing" and last.share is not None and last.share < 1.0
+
+
+@pytest.mark.parametrize("kind", ["suppression", "trees"])
+def test_large_tables_by_suppression_are_polished_where_a_gap_is_asked_for(kind: str) -> None:
+    """Tests that others are polished anyhow."""
+    instance, _ = next(random_tables(46, 1, kind, (700, 701), (4, 5)))
+
+    def polished(stop: Stop) -> bool:
+        events: list[Event] = []
+        context = Context(stop=stop, listener=events.append)
+        run_of = Run(QUICK, Problem(instance, KAnonymity(3)), context)
+        run_of.at_once()
+        run_of.search.polish()
+        return any(e.stage == "polishing" for e in events)
+
+    assert polished(Stop()) == (kind == "trees")
+    assert polished(Stop(gap=1e-6))
 
 
 def counted(codes: list[list[int]], counts: list[int]) -> Instance:

@@ -78,16 +78,11 @@ class Lifting:
         """Whether the table is small enough for a proof that a release is optimal."""
         return self.lifted is not None or self.instance.distinct <= MOST_SETTLED
 
-    def patient(self) -> bool:
-        """Whether a time limit, a gap or ``spend`` asks for more than a good release soon."""
-        stop = self.stop
-        return stop.time_limit is not None or stop.gap is not None or stop.spend
-
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
         if not self.search.priced or self.progress.best is self.tried:
             return
-        patient = self.patient()
+        patient = self.stop.patient
         slack = self.progress.best.cost - 1 - float(self.search.price @ self.instance.counts) + 1e-6
         lists = within(self.tree, self.search.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
         lifted = None
@@ -118,7 +113,7 @@ class Lifting:
         box, certain = self.guide, self.certain
         if self.lifted is not None or box is None or certain is None or self.settled():
             return
-        if not self.few() or not self.patient():
+        if not self.few() or not self.stop.patient:
             return
         box = exact(certain, box.lists, self.instance)
         worth = certain.total(self.instance.counts) / certain.quantum
@@ -202,7 +197,7 @@ class Lifting:
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        hurry = room is None and not self.patient()
+        hurry = room is None and not self.stop.patient
         odd_sets = self.odd_sets.in_a_hurry() if hurry else self.odd_sets
         return odd_sets.raised(*problem, self.search.seed, until, report, self.stop, boxes)
 
@@ -219,8 +214,8 @@ class Lifting:
             return
         candidates, _ = with_solution(emission, self.progress.best)
         hot, cold = Annealing.suited(self.instance, self.k).heat
-        annealing = Annealing(moves=MOVES[self.patient()], heat=(hot, cold), least=0)
-        for turn in range(RESTARTS[self.patient()]):
+        annealing = Annealing(moves=MOVES[self.stop.patient], heat=(hot, cold), least=0)
+        for turn in range(RESTARTS[self.stop.patient]):
             if not self.done():
                 pattern = self.search.rounded(candidates)
                 found = self.search.improve("annealing", annealing, candidates, pattern, turn)
@@ -277,7 +272,7 @@ class Lifting:
             self.k,
             self.stop,
         )
-        solution, bound = prove(*problem, self.patient(), self.lifted)
+        solution, bound = prove(*problem, self.stop.patient, self.lifted)
         self.offer(solution)
         self.tried = self.progress.best
         self.progress.bound = max(self.progress.bound, bound)
