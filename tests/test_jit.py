@@ -139,6 +139,70 @@ def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
     assert hits == ["0", "1", "0"]
 
 
+def cache_of(made: Any) -> tuple[Any, Any]:
+    """Return the file of a kernel's cache and the key of the one version that is in it."""
+    made(3)
+    file = made._cache._cache_file
+    (key,) = file._load_index()
+    return file, key
+
+
+def kernel_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a kernel that is kept in a folder."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(folder))
+
+    @lean_kernel
+    def doubled(x: Any) -> Any:
+        return 2 * x
+
+    return doubled
+
+
+@pytest.mark.parametrize("half", ["*.nbi", "*.nbc"])
+def test_half_a_file_of_a_cache_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: str
+) -> None:
+    """Tests files that were cut: nothing is raised, and the next run finds whole ones."""
+    file, key = cache_of(kernel_in(tmp_path, monkeypatch))
+    (cut,) = tmp_path.rglob(half)
+    cut.write_bytes(cut.read_bytes()[:-9])
+    assert file.load(key) is None
+    assert kernel_in(tmp_path, monkeypatch)(4) == 8
+    assert file.load(key) is not None
+
+
+def test_a_cache_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a kernel runs where its cache cannot be written any more."""
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_data", full)
+    made = kernel_in(tmp_path, monkeypatch)
+    assert made(4) == 8
+    assert sum(made.stats.cache_misses.values()) == 1
+
+
+def test_code_of_something_else_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests what is left of other sources, and of other types: two processes count the same."""
+    file, key = cache_of(kernel_in(tmp_path, monkeypatch))
+    (data,) = tmp_path.rglob("*.nbc")
+    good = data.read_bytes()
+    other = ("another", *key[1:])
+    file.save(other, "code")
+    (name,) = {one.name for one in tmp_path.rglob("*.nbc")} - {data.name}
+    data.write_bytes((data.parent / name).read_bytes())
+    assert file.load(key) is None
+    data.write_bytes(good)
+    assert file.load(key) is not None
+    version, file._version = file._version, "1"
+    file._save_index({key: data.name})  # killed before the code was there
+    assert file.load(key) is None
+    file._version = version
+
+
 def test_no_kernel_puts_an_array_into_a_slice() -> None:
     """Tests the sources: such a line is compiled with texts of its error, in seconds."""
     found = []

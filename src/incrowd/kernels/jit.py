@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
@@ -267,6 +268,7 @@ def cached(made: Kernel) -> None:
     with suppress(AttributeError):  # there is none, or numba keeps its caches otherwise
         cache: Any = getattr(made, "_cache", None)
         file = cache._cache_file
+        file.__class__ = CacheFile
         file._version = version_of(made.py_func)
         if made.py_func.__module__ in SOURCES.texts:
             file._source_stamp = None  # the digest says more
@@ -274,6 +276,32 @@ def cached(made: Kernel) -> None:
             file._index_name = f"{PART}{file._index_name}"
             file._index_path = str(Path(file._cache_path, file._index_name))
             file._data_name_pattern = f"{PART}{file._data_name_pattern}"
+
+
+class CacheFile(IndexDataCacheFile):
+    """The cache of a kernel, without which a run goes on.
+
+    Where it cannot be read or written (no room, a quota, a colleague's files, half a file), numba
+    would end the run.  And it writes the index first: a process that is killed then, or another one
+    that counts the same files, leaves there the code of other sources or other types.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled, with what it is, if there is room."""
+        with suppress(OSError):
+            super().save(key, (self._version, key, data))
+
+    def load(self, key: Any) -> Any:
+        """Return what is kept, or None where that is something else."""
+        with suppress(Exception):  # what half a file raises, pickle does not say
+            found: Any = super().load(key)
+            return found[2] if found[:2] == (self._version, key) else None
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()
+        except Exception:  # as above
+            return {}
 
 
 def load_numba() -> None:
