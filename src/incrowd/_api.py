@@ -28,6 +28,7 @@ from incrowd.policy.derive import derived
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
+from incrowd.report.sample import require_weights
 from incrowd.run.events import (
     ENCODING,
     RECHECK,
@@ -225,6 +226,8 @@ def begun(
     rules = rules_of(policy) if averages else {}
     require_averaging(policy, rules)
     source = derived(source, policy.derive, policy.na)
+    if policy.survey_weight is not None:  # a report would refuse it only after the search
+        require_weights(source, policy, policy.survey_weight)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)

@@ -248,6 +248,27 @@ def test_what_is_loaded(browser: Any, people: Path):
         assert found.faults == []
 
 
+def test_a_refused_file_can_be_corrected(browser: Any, people: Path):
+    """Tests that a path with a slip stays to be mended, and is gone with the screen."""
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        before, slip = page.input_value("#rule1"), str(people.parent / "nowere.csv")
+        page.fill("#rule1", slip)
+        page.press("#rule1", "Enter")
+        page.locator(".note[role=alert]").wait_for()
+        assert page.input_value("#rule1") == slip
+        found.go("release")
+        found.go("columns")
+        assert page.input_value("#rule1") == before
+        page.fill("#rule1", slip)
+        page.press("#rule1", "Enter")
+        page.locator(".note[role=alert]").wait_for()
+        page.fill("#rule1", "interval:5")
+        page.press("#rule1", "Enter")
+        page.locator(".note[role=alert]").wait_for(state="detached")
+        assert page.input_value("#rule1") == "interval:5"
+
+
 def test_every_screen_is_whole_and_accessible(browser: Any, people: Path):
     """Tests each screen at 1,000 pixels, and with axe-core where that is at hand."""
     source = axe()

@@ -72,6 +72,7 @@ def test_reads_all(tmp_path):
 
 ERRORS = [
     ("kk = 5", "policy.toml: kk: unknown key; did you mean 'k'?"),
+    ("version = 1", "policy.toml: version: unknown key; policy files have no version"),
     ("[[models]]\nkindd = 'x'", "policy.toml: models[0].kindd: unknown key; did you mean 'kind'?"),
     ("[[models]]\nl = 2\n[[models]]\nl = 0", "policy.toml: models[1].l must be at least 1, not 0"),
     ("[[models]]\nkind = 'entropy'", "policy.toml: models[0]: a model has one of k, l, t"),

@@ -204,3 +204,39 @@ def test_only_internal_reports_are_weighted(tmp_path):
     assert "Figures are weighted by" in (tmp_path / "i.html").read_text("utf-8")
     asked = ["anonymize", "in.csv", "-o", "o.csv", "--survey-weight", "w"]
     assert "goes with --report-internal" in CliRunner().invoke(cli, asked).output
+
+
+def test_a_policy_file_names_the_weights(tmp_path):
+    """Tests that the report is weighted by the file's column, or by the one typed in its place."""
+    data = survey().with_columns(v=pl.int_range(ROWS) % 7 + 1)
+    data.write_csv(tmp_path / "in.csv")
+    policy = ic.Policy(
+        k=3, id="who", keep=["w", "v"], hierarchies={"age": "range"}, gap=0.9, survey_weight="w"
+    )
+    (tmp_path / "p.toml").write_text(policy.toml(), "utf-8")
+    assert ic.Policy.read(tmp_path / "p.toml") == policy
+    asked = ["anonymize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "o.csv"), "-q"]
+    asked += ["--policy", str(tmp_path / "p.toml")]
+    page = tmp_path / "i.html"
+    for typed, name in ([], "w"), (["--survey-weight", "v"], "v"):
+        done = CliRunner().invoke(cli, [*asked, "--report-internal", str(page), *typed])
+        assert done.exit_code == 0, done.output
+        there = [i for i in range(ROWS) if data[name][i]]
+        mean = mean_of([data["age"][i] for i in there], [data[name][i] for i in there])
+        found = lines(page.read_text("utf-8"))["Means, before and after", "age"][1]
+        assert number(found) == pytest.approx(mean, rel=1e-4)
+    assert CliRunner().invoke(cli, asked).exit_code == 0  # without a report nothing is weighted
+    assert "--survey-weight" not in policy.command("in.csv", "o.csv")
+    spoken = policy.command("in.csv", "o.csv", "--report-internal", "i.html")
+    assert "--survey-weight w" in spoken
+
+
+def test_python_and_the_demo_refuse_before_the_search(tmp_path):
+    """Tests a policy whose column is none, and no name at all."""
+    with pytest.raises(InputError, match="survey weight 'town'"):
+        ic.anonymize(survey(), 3, id="who", survey_weight="town")
+    with pytest.raises(InputError, match="survey_weight must be the name"):
+        ic.Policy(survey_weight=["w"])
+    asked = ["demo", "--synthetic", "--report-internal", str(tmp_path / "i.html")]
+    done = CliRunner().invoke(cli, [*asked, "--survey-weight", "nobody"])
+    assert done.exit_code == 2 and "no column" in done.output and "searching" not in done.output

@@ -16,6 +16,8 @@ from tests.spark.test_spark_proof import table, write
 import incrowd as ic
 import incrowd.spark
 from incrowd.cli import cli
+from incrowd.errors import InputError
+from incrowd.spark.front import require_survey_weights
 
 ASKED = ["-k", "4", "--id", "id", "--sensitive", "illness", "-q"]
 
@@ -82,3 +84,12 @@ def test_what_does_not_go_together(spark: Any, tmp_path: Path) -> None:
     plain = incrowd.spark.release(frame, 4, **asked)
     with pytest.raises(ic.InputError, match="whole=True"):
         incrowd.spark.whole(plain, str(source), str(folder))
+
+
+def test_survey_weights_are_refused_before_the_search(spark: Any) -> None:
+    """Tests texts and a column that is not there; numbers are taken, by a name with a dot."""
+    frame = spark.createDataFrame([(i % 3, f"{i}.5", "x") for i in range(9)], ["age", "w.t", "no"])
+    for name, told in (("no", "no numbers"), ("nobody", "no column")):
+        with pytest.raises(InputError, match=told):
+            incrowd.spark.release(frame, 3, qi="age", keep=["w.t", "no"], survey_weight=name)
+    require_survey_weights(frame, ic.Policy(), "w.t")

@@ -22,7 +22,6 @@ from incrowd.cli.reporting import (
     also_written,
     report_options,
     require_reports,
-    require_weights,
     write_reports,
 )
 from incrowd.cli.summary import summary
@@ -122,7 +121,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         require_writable(source, policy, output, given)
         require_untold(policy, given)
         require_table_of(policy, given)
-        require_weights(source, policy, given)
         stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
         try:
             with standard_output_kept():

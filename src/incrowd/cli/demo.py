@@ -22,14 +22,14 @@ SHOWN = 8  # rows before and after
 GAP = 0.01  # a demo should not keep people waiting for the last cell
 REPORTS = (
     *("report", "report_internal", "report_frontier", "report_attacks"),
-    *("group", "survey_weight", "metadata"),
+    *("group", "metadata"),
 )
 
 
 @click.command("demo")
 @options.policy_options("k")
 @click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
-@options.policy_options(*options.SEARCH)
+@options.policy_options(*options.SEARCH, "survey_weight")
 @click.option("-o", "--output", metavar="OUT", help="Also write the release.")
 @report_options
 @options.json_option
@@ -51,7 +51,7 @@ def demo(
     asked = {name: given.pop(name) for name in REPORTS}
     outputs = {"-o": output} | {option: asked[name] for name, option in FILES.items()}
     require_apart(outputs, None, {})
-    require_reports(output, asked)
+    require_reports(output, asked | {"survey_weight": given["survey_weight"]})
     if given["gap"] is None and given["time_limit"] is None:
         given["gap"] = GAP  # no time limit: a slow machine is to show the same release
     table = data.synthetic() if synthetic else data.nhefs()

@@ -18,9 +18,7 @@ from incrowd.tables.atomic import require_place
 if TYPE_CHECKING:
     from incrowd.attacks.findings import Findings
     from incrowd.frontiers.points import Frontier
-    from incrowd.policy import Policy
     from incrowd.release import Release
-    from incrowd.tables.base import Table
 
 FILES = {"report": "--report", "report_internal": "--report-internal", "metadata": "--metadata"}
 
@@ -50,12 +48,6 @@ report_options = together(
         metavar="COLUMN",
         help="With --report-internal: households, by this column of IN; one's risk is that of its "
         "riskiest member.",
-    ),
-    click.option(
-        "--survey-weight",
-        metavar="COLUMN",
-        help="With --report-internal: weight its figures by this column of IN, which says how many "
-        "people a row stands for.",
     ),
     click.option(
         "--metadata",
@@ -91,14 +83,6 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
 
 
-def require_weights(source: "Table", policy: "Policy", given: Mapping[str, Any]) -> None:
-    """Raise InputError for a column of survey weights that is none."""
-    if given.get("survey_weight") is not None:
-        from incrowd.report.sample import require_weights
-
-        require_weights(source, policy, given["survey_weight"])
-
-
 def write_reports(
     release: "Release", table: str | None, output: str | None, given: Mapping[str, Any]
 ) -> None:
@@ -114,7 +98,6 @@ def write_reports(
 
         if given.get("group") is not None:
             require_group(release, given["group"])
-        require_weights(release.source, release.policy, given)
         inside = Inside(
             release=release,
             command=("incrowd", *sys.argv[1:]),
@@ -123,7 +106,6 @@ def write_reports(
             frontier=frontier_for(release, given.get("report_frontier")),
             attacks=attacks_on(release) if given.get("report_attacks") else None,
             group=given.get("group"),
-            survey_weight=given.get("survey_weight"),
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
     if given["metadata"] is not None and output is not None:

@@ -60,6 +60,7 @@ class Arguments(TypedDict, total=False):
     na: Any
     decimal: str
     derive: Mapping[str, str] | None
+    survey_weight: str | None
     order: str
 
 

@@ -54,7 +54,10 @@ class Reader:
         for name in given:
             if name not in known:
                 at = f"{path}.{name}" if path else name
-                raise InputError(f"{self.name}: {at}: unknown key{did_you_mean(name, known)}")
+                hint = did_you_mean(name, known)
+                if at == "version":  # many files of this kind have one
+                    hint = "; policy files have no version, leave the line out"
+                raise InputError(f"{self.name}: {at}: unknown key{hint}")
         return {
             name: self.value(value, known[name], f"{path}.{name}" if path else name)
             for name, value in given.items()

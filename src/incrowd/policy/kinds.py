@@ -94,6 +94,8 @@ def require_persons(policy: Any) -> None:
     for name in ("strict", "hold_back", "spend", "constant_alike", "linked_rows"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
+    if not isinstance(policy.survey_weight, str | None):
+        raise InputError("survey_weight must be the name of a column")
 
 
 def require_alike_served(policy: Any) -> None:

@@ -66,7 +66,8 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
 
     Parameters
     ----------
-    more: further words, such as ``--proof`` and its file.
+    more: further words, such as ``--proof`` and its file; survey weights go with
+        ``--report-internal`` alone.
 
     Raises
     ------
@@ -76,6 +77,8 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     keys = {option.name: option for option in table_of(type(policy))}
     typed = {name: key.command for name, key in keys.items() if key.command is not None}
     for name, value in said(policy, typed):
+        if name == "survey_weight" and "--report-internal" not in more:
+            continue
         if keys[name].kind == "flag":
             found.append(keys[name].flag)
             continue

@@ -129,8 +129,7 @@ class Asked:
         (), Option("names", "other columns: published unchanged", "--keep", "C,…")
     )
     l: Any = row(  # noqa: E741 (the field's own letter)
-        None,
-        Option("exact", "also l-diversity of each sensitive column", "--l", "L", least=1),
+        None, Option("exact", "also l-diversity of each sensitive column", "--l", "L", least=1)
     )
     l_kind: str = row(
         "distinct", Option("text", "which l-diversity", "--l-kind", choices=DIVERSITIES)
@@ -220,12 +219,7 @@ class Asked:
     )
     linked: Sequence[Sequence[str]] = row(
         (),
-        Option(
-            "lists",
-            "quasi-identifiers that are suppressed together, row by row",
-            "--linked",
-            "A,B,…",
-        ),
+        Option("lists", "quasi-identifiers suppressed together, row by row", "--linked", "A,B,…"),
     )
     caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = row(
         (),
@@ -260,12 +254,7 @@ class Asked:
     gap: float | None = row(
         None,
         Option(
-            "number",
-            "end at this gap, `(cost − bound) / cost`, such as 0.01",
-            "--gap",
-            "X",
-            least=0,
-            most=1,
+            "number", "end at this gap, `1 − bound/cost`, e.g. 0.01", "--gap", "X", least=0, most=1
         ),
     )
     spend: bool = row(
@@ -304,9 +293,8 @@ class Asked:
         0,
         Option(
             "whole",
-            "where the table itself breaks the model: leave out the fewest rows that make it "
-            "lawful, at most so many; each counts as wholly suppressed, and the bound speaks of "
-            "the others",
+            "where the table breaks the model: leave out the fewest rows that make it lawful, at "
+            "most so many; each counts as wholly suppressed, and the bound speaks of the others",
             "--suppress-rows",
             "MAX",
             least=0,
@@ -376,6 +364,16 @@ class Asked:
             "--derive",
             "NEW=RULE",
             words="none",
+        ),
+    )
+    survey_weight: str | None = row(
+        None,
+        Option(
+            "text",
+            "column that says how many people a row stands for; internal reports weight their "
+            "figures by it",
+            "--survey-weight",
+            "COLUMN",
         ),
     )
     order: str = row(

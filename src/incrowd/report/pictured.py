@@ -68,8 +68,8 @@ class Pictured:
         attacks: what ``incrowd.attack`` found, likewise.
         group: column of the original that names households, likewise: one's risk is that of its
             riskiest member.
-        survey_weight: column of the original that says how many people a row stands for, likewise:
-            figures before and after are weighted by it.
+        survey_weight: column of the original that says how many people a row stands for, likewise,
+            in place of the policy's: figures before and after are weighted by it.
 
         Raises
         ------

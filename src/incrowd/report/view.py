@@ -74,7 +74,8 @@ class Inside:
     frontier: cost and bound against k, where given.
     attacks: what attacks on the release found, where given.
     group: column of the original that names households, where given.
-    survey_weight: column of the original that says what its rows count for, where given.
+    survey_weight: column of the original that says what its rows count for, in place of the
+        policy's.
     """
 
     release: Published

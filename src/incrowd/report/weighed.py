@@ -38,7 +38,7 @@ class Weighed:
     @classmethod
     def of(cls, inside: Inside) -> "Weighed":
         """Find the weights: as they are published where ranges or averages stand for them."""
-        people, name = inside.release.owners, inside.survey_weight
+        people, name = inside.release.owners, inside.survey_weight or inside.policy.survey_weight
         columns = numbers_of(inside.release)
         if name is None:
             every = Sample(np.ones(inside.before.rows), people)

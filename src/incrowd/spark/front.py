@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.constraints.plan import is_constrained
-from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
+from incrowd.errors import InputError, MissingExtraError, OutOfScopeError, no_column
 from incrowd.existing.served import require_servable as require_extendable
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
@@ -12,8 +12,10 @@ from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
+from incrowd.report.sample import require_weights
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.native import from_native
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -110,6 +112,8 @@ def release_of(
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
+    if policy.survey_weight is not None:
+        require_survey_weights(df, policy, policy.survey_weight)
     from incrowd.spark import adding, making
 
     if existing is None:
@@ -136,6 +140,15 @@ def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None
             "proofs and reports of rows added to an earlier release are not served on Spark; make "
             "the release on one machine"
         )
+
+
+def require_survey_weights(df: "DataFrame", policy: Policy, name: str) -> None:
+    """Raise InputError for a column that holds no survey weights: before a search, not after it."""
+    if name not in df.columns:
+        raise no_column("survey weight", name, df.columns)
+    own = df.toDF(*(f"c{j}" for j in range(len(df.columns))))  # names may hold dots
+    values = own.select(f"c{df.columns.index(name)}").distinct().toArrow()
+    require_weights(from_native(values.rename_columns([name])), policy, name)
 
 
 def require_people_served(policy: Policy) -> None:

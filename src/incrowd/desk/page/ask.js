@@ -14,15 +14,15 @@ S.opening = () => {
       kept(list, () => list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
         found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
         found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
-        found.tables.length ? null : soft('There is no table in this folder.')));
+        found.tables.length ? null : soft('No table in this folder.')));
     } catch (error) { list.replaceChildren(note(error.message)); }
   };
   look(folder);
-  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is read, never changed, and nothing of it leaves this machine.'),
+  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is only read, and nothing of it leaves this machine.'),
     form(() => open('open', { path: typed = $('path').value }),
       h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50, value: typed }), h('button', { class: 'main' }, 'Open')),
     list, form(() => open('load', { folder: $('work').value }),
-      h('label', { for: 'work' }, 'Or work that was saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
+      h('label', { for: 'work' }, 'Or work saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
 };
 
 const ROLES = { qi: 'others may know it', sensitive: 'sensitive', keep: 'publish as it is', id: 'leave out', person: 'names a person' };
@@ -47,7 +47,7 @@ function line(c, i) {
       among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
     h('td', {}, inline(spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
     h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? h('span', { class: 'badge' }, S.state.ask.rules[c.name] ? 'your order' : 'your groups')
-      : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
+      : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
       h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
     h('td', { class: 'why' }, c.why)),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
@@ -182,7 +182,7 @@ function byColumn() {
 }
 function progress() {
   const job = S.state.job, head = h2('Cost and bound');
-  if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. You can take the best so far at any moment.')];
+  if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. Take the best so far at any moment.')];
   const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
     : job.state === 'failed' ? h('span', { class: 'badge warn' }, 'failed') : [h('span', { class: 'badge good' }, job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});

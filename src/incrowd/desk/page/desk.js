@@ -48,8 +48,8 @@ let last;
 export const change = (path, body = {}) => last = next(last, path, body);
 async function next(before, path, body) {
   await before;
-  try { S.state = await call(path, body); S.error = ''; }
-  catch (error) { S.error = error.message; say(error.message); draw(); return false; }
+  try { S.state = await call(path, body); S.error = S.refused = ''; }
+  catch (error) { S.error = error.message; S.refused = body; say(error.message); draw(); return false; }
   if (S.state.stale === false && !S.figures) await figures();
   draw();
   return true;
@@ -62,7 +62,7 @@ export async function figures() {
 const SCREENS = {};
 export function screen(id, name, make, live) { SCREENS[id] = { name, make, live }; }
 export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'columns';
-export function go(id) { history.pushState(null, '', '/' + id); S.error = ''; draw(true); }
+export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = ''; draw(true); }
 function bar() {
   $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
   $('nav').replaceChildren(...Object.entries(SCREENS).map(([id, { name }], i) =>

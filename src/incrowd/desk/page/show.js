@@ -54,7 +54,7 @@ function use() {
   return [stale(), h1('What risk is left, and what use'), lead('Risk: how easily somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole table.'), h('div', { class: 'many' },
     card('Risk', table('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
     card((f.people == null ? 'Rows' : 'People') + ' by the size of their class', f.people && small(`${N(f.people)} people; each counts in every class that holds rows of this person.`), crowds(f)), attacks(),
-    card('Which columns tell people apart', small('Rows that are the only one with their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
+    card('Which columns tell people apart', small('Rows that alone have their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
     card('Which columns go together', small('Cramér’s V: 0 is not at all, 1 is completely.'), table('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => tr(rowhead(`${a} and ${b}`), num(V(x)), num(V(y)), num(x == null || y == null ? '–' : signed(y - x)))))),
     study(), Object.entries(f.bars).map(([name, bars]) => card(name, distribution(bars))))];
 }
@@ -64,7 +64,7 @@ function population() {
 }
 const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
 function attacks() {
-  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is not a risk.');
+  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
   const button = h('button', { id: 'attack', onclick: () => start('attack') }, 'Attack the release');
   const body = !work ? button : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), button]
     : [table('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
@@ -74,7 +74,7 @@ const rate = x => x == null ? '–' : P(Math.max(0, x));
 function study() {
   const work = S.state.study, names = S.state.analyses, shown = v => typeof v === 'number' ? N(v) : v ?? '–';
   return marked('study', card('Your own analysis',
-    names.length ? names.map((n, i) => h('button', { onclick: () => start('study', { number: i }) }, 'Run ' + n)) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask for it.'),
+    names.length ? names.map((n, i) => h('button', { onclick: () => start('study', { number: i }) }, 'Run ' + n)) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask.'),
     !work ? null : work.state === 'running' ? running(work) : work.state === 'failed' ? note(work.error)
       : table('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a)))))));
 }
@@ -83,7 +83,7 @@ function live() { for (const [id, make] of [['attacks', attacks], ['study', stud
 function compare() {
   const kept = S.state.kept, heads = ['scenario', 'changed cells', 'cost', 'at least', 'gap', 'classes', 'smallest', 'actions'];
   return [stale(), h1('Scenarios side by side'), lead('Keep a release here, ask for something else, and compare.'),
-    note('Publish one of them at most: somebody who has two releases of the same people can intersect them.'),
+    note('Publish one of them at most: who has two releases of the same people can intersect them.'),
     inline(h('button', { class: 'main', id: 'keep', disabled: !made(), onclick: () => change('keep') }, 'Keep the present release')),
     h('div', { class: 'card' }, kept.length ? table('Scenarios', heads, kept.map((s, i) => tr(rowhead(s.name), num(P(s.cells ? s.changed / s.cells : 0)), num(N(s.cost)), num(N(s.bound)), num(P(s.gap)), num(N(s.classes)), num(N(s.smallest)),
       num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { onclick: () => change(what, { number: i }) }, text, hidden(` (scenario ${i + 1})`))))))) : soft('None is kept yet.')),
