@@ -16,7 +16,8 @@ from incrowd.bounds.span_tree import DEEP
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
-from incrowd.problem.join import in_span, join_number
+from incrowd.problem.join import in_span
+from incrowd.solvers.engine.candidates import join_key
 
 MARGIN, SMALLER, TRIES = 0.1, 0.5, 4  # of the mean price above prices; times that, where too many
 EACH, MOST_SETS = 40, 4_000_000  # sets for each row, and in all
@@ -30,16 +31,13 @@ def find_joins(offset: Any, rows: Any, tree: Any, low: Any, high: Any, key: Any)
     """Find the least and greatest codes of each set, and a number that tells its join."""
     codes = tree.codes
     for p in range(key.size):
-        number = np.uint64(14695981039346656037)
+        members = rows[offset[p] : offset[p + 1]]
+        key[p] = join_key(members, members.size, codes, tree.tables)
         for j in range(codes.shape[1]):
-            one = other = codes[rows[offset[p]], j]
-            for x in range(offset[p], offset[p + 1]):
-                one, other = min(one, codes[rows[x], j]), max(other, codes[rows[x], j])
+            one = other = codes[members[0], j]
+            for row in members:
+                one, other = min(one, codes[row, j]), max(other, codes[row, j])
             low[p, j], high[p, j] = one, other
-            number ^= np.uint64(join_number(j, one, other, tree.tables) + 1)
-            number *= np.uint64(1099511628211)
-            number ^= number >> np.uint64(29)
-        key[p] = number
 
 
 @inner_kernel
