@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from incrowd.cli import cli
+from incrowd.kernels.jit import CacheFile
 
 
 def test_it_compiles_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,6 +18,18 @@ def test_it_compiles_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.exit_code == 0 and done.stdout == ""
     assert done.stderr.startswith("k           compiled in ")
     assert CliRunner().invoke(cli, ["warm", "--kind", "nothing"]).exit_code == 2
+
+
+def test_it_says_so_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that an image without compiled kernels is not taken for one with them."""
+
+    def compiled(*_: object, **__: object) -> None:
+        CacheFile.lost += 1
+
+    monkeypatch.setattr(CacheFile, "lost", 0)
+    monkeypatch.setattr("incrowd._api.anonymize", compiled)
+    done = CliRunner().invoke(cli, ["warm"])
+    assert done.exit_code == 2 and "could not be kept" in done.stderr
 
 
 def test_what_was_compiled_is_kept(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import say
+from incrowd.errors import InputError
 
 ROWS = 300
 LIMIT = 20.0
@@ -36,6 +37,7 @@ def warm(kind: tuple[str, ...], quiet: bool) -> None:
     that NUMBA_CACHE_DIR names.
     """
     from incrowd._api import anonymize
+    from incrowd.kernels.jit import CacheFile
     from incrowd.run.clock import left_out
     from incrowd.run.silence import standard_output_kept
     from incrowd.tables.samples import synthetic
@@ -48,3 +50,8 @@ def warm(kind: tuple[str, ...], quiet: bool) -> None:
         with standard_output_kept():
             anonymize(frame, **given, time_limit=LIMIT)
         say(f"{name:<12}compiled in {left_out() - before:.0f} s", quiet)
+    if CacheFile.lost:
+        raise InputError(
+            "what was compiled could not be kept: the folder for it has no room or cannot be "
+            "written, so that every run will compile again; NUMBA_CACHE_DIR names another folder"
+        )

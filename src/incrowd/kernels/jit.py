@@ -263,8 +263,10 @@ class Inner(Kernel):
 def cached(made: Kernel) -> None:
     """Have a kernel keep what is compiled of it: a run asks for few of all kernels."""
     made.begun = True
-    with suppress(RuntimeError):  # "no locator available": nowhere to keep the cache
+    try:
         made.enable_caching()
+    except RuntimeError:  # "no locator available": nowhere to keep the cache
+        CacheFile.lost += 1
     with suppress(AttributeError):  # there is none, or numba keeps its caches otherwise
         cache: Any = getattr(made, "_cache", None)
         file = cache._cache_file
@@ -284,12 +286,20 @@ class CacheFile(IndexDataCacheFile):
     Where it cannot be read or written (no room, a quota, a colleague's files, half a file), numba
     would end the run.  And it writes the index first: a process that is killed then, or another one
     that counts the same files, leaves there the code of other sources or other types.
+
+    Attributes
+    ----------
+    lost: how many kernels of this process could not be kept.
     """
+
+    lost = 0
 
     def save(self, key: Any, data: Any) -> None:
         """Keep what was compiled, with what it is, if there is room."""
-        with suppress(OSError):
+        try:
             super().save(key, (self._version, key, data))
+        except OSError:
+            CacheFile.lost += 1
 
     def load(self, key: Any) -> Any:
         """Return what is kept, or None where that is something else."""
