@@ -16,7 +16,7 @@ from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.existing.of_table import ExtendedRelease
-from incrowd.existing.whole import WholeRelease
+from incrowd.existing.whole import WholeRelease, met_again
 from incrowd.report.make import internal_report
 
 RULES = {"age": "interval:10,20", "zip": "prefix:1,2"}
@@ -240,3 +240,28 @@ def test_an_earlier_release_that_changed(tmp_path: Path) -> None:
     published.with_columns(age=pl.lit("*")).write_csv(first)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 2 and "is of another release than this one" in done.output
+
+
+@pytest.mark.parametrize("role", ["person", "id"])
+def test_people_of_both_deliveries_are_warned_of(role: str, tmp_path: Path) -> None:
+    """Tests their count, with and without a proof, and that nobody else is taken for one."""
+    asked: dict[str, Any] = {role: "name", "sensitive": ["illness", "note"]}
+    original, first, proof = made(tmp_path, 4, asked)
+    new, old = tmp_path / "two.csv", table(4, 24)
+    pl.concat([table(11, 6), old[3:5], old[3:4]]).write_csv(new)
+    release = ic.anonymize(new, 3, existing=first, **asked)
+    assert isinstance(release, ExtendedRelease)
+    whole = release.whole(original, proof)
+    assert sum(text.startswith("2 people") for text in whole.warnings) == 1
+    others = old.with_columns(name=pl.lit(None, pl.String) if role == "person" else "illness")
+    found = met_again(ic.open_table(others), release.source, release.roles)
+    assert found is None
+    words = ["anonymize", str(new), "-o", str(tmp_path / "o.csv"), "-k3", f"--{role}=name", "-q"]
+    words += ["--sensitive=illness,note", f"--existing={first}", "--json"]
+    for more, said in (([], False), ([f"--existing-original={original}"], True)):
+        done = CliRunner().invoke(cli, [*words, *more])
+        assert done.exit_code == 0, done.output
+        warned = json.loads(done.stdout)["warnings"]
+        assert any("2 people" in text for text in warned) is said
+        assert ("2 people" in done.stderr) is said
+        assert "person 4." not in done.output

@@ -220,6 +220,32 @@ def test_too_few_to_hold_out():
     assert "15 rows, too few to hold half" in found.notes[-1]
 
 
+@pytest.mark.parametrize("rules", [{"k": 5}, {"k": 2, "l": 2}])
+def test_a_release_that_broke_its_rules_is_not_taken_for_one_that_keeps_them(rules):
+    """Tests that no lawful release of half the table stands in for it: it would seem safe."""
+    frame = pl.DataFrame(
+        {"x": [str(i // 2) for i in range(60)], "s": [str(i // 4) for i in range(60)]}
+    )
+    policy = Policy(sensitive="s", **rules)
+    for asked in ({"attacks": "homogeneity"}, {"require": {"inference": 0.5}}):
+        with pytest.raises(
+            InputError, match=r"homogeneity.*: the release has 30 classes that k or"
+        ):
+            ic.attack(frame, frame, policy=policy, **asked)
+    found = ic.attack(frame, frame, policy=policy)
+    assert not any(one.held_out for one in found)
+    assert "Not made are attacks that need people" in found.notes[-1]
+    others = frame.with_columns(x="1" + pl.col("x"), s="1" + pl.col("s"))
+    told = ic.attack(frame, frame, others, policy=policy)["homogeneity"]
+    assert told.outcome.more["homogeneous_rows"] == 60 and told.outcome.attack.rate == 1
+
+
+def test_nothing_to_attack():
+    """Tests the message for a release without rows."""
+    with pytest.raises(InputError, match="no rows: there is nothing to attack"):
+        ic.attack(drawn(20, 1)[:0], drawn(20, 1), sensitive="s")
+
+
 def test_too_few_others():
     """Tests that two others, k = 5, are no control for downcoding alone, and that it is said."""
     release, others = ic.anonymize(drawn(40, 1), k=5, sensitive="s"), drawn(2, 2)

@@ -17,6 +17,7 @@ from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.policy import Policy
 from incrowd.tables.base import Table
 from incrowd.tables.files import open_table
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -153,9 +154,11 @@ def attacked(
     if tables.people is not None:
         require_others(tables.original, tables.people, roles)
     asked = {one.name for one in wanted} if named else limits
-    outside, wanted, notes = controlled(tables, wanted, np.random.default_rng(seed), asked)
-    halves = scene_of(outside)
-    plain = halves if outside.original is tables.original else scene_of(tables)
+    plain = scene_of(tables)
+    chance = np.random.default_rng(seed)
+    outside, wanted, notes = controlled(tables, plain.seen.broken, wanted, chance, asked)
+    halves = plain if outside is tables else scene_of(outside)
+    plain = halves if outside.original is tables.original else plain
     notes = [*plain.notes, *notes]
     found = []
     single = {id(each): one_row_each(each, seed) for each in (halves, plain)}
@@ -210,11 +213,16 @@ def possible(tables: Tables, wanted: Sequence[Attack], asked: Collection[str]) -
 
 
 def controlled(
-    tables: Tables, wanted: Sequence[Attack], rng: np.random.Generator, asked: Collection[str]
+    tables: Tables,
+    broken: int,
+    wanted: Sequence[Attack],
+    rng: np.random.Generator,
+    asked: Collection[str],
 ) -> tuple[Tables, list[Attack], list[str]]:
     """Return the tables with other people, and a release of those, where attacks need them.
 
-    Also the attacks that can be made then, and what to say.
+    Also the attacks that can be made then, and what to say.  ``broken``: classes of the release
+    that its rules forbid.  Another release made by the rules would then seem safer than this one.
 
     Raises
     ------
@@ -223,6 +231,7 @@ def controlled(
     notes, wanted = [], [*wanted]
     try:
         if tables.people is None and any(one.people for one in wanted):
+            require_ruled(broken)
             tables = halved(tables, rng)
             notes.append(HELD_OUT)
     except NoLawfulReleaseError as error:
@@ -235,6 +244,16 @@ def controlled(
         wanted = without([one for one in wanted if one.shadow], wanted, asked, error)
         notes.append(f"Not made: {error}.")
     return tables, wanted, notes
+
+
+def require_ruled(broken: int) -> None:
+    """Raise NoLawfulReleaseError where a release was not made by the rules that are given."""
+    if broken:
+        raise NoLawfulReleaseError(
+            f"the release has {counted(broken, 'class', 'classes')} that k or the models forbid, "
+            "so one made anew by them from half of the original would tell nothing of it; give the "
+            "k and models that it was made with, or other people (--people)"
+        )
 
 
 def without(

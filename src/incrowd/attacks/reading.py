@@ -17,6 +17,8 @@ from incrowd.hierarchy.labels import places_among, with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
 from incrowd.published.fitting import Nodes, common_keys
 from incrowd.series.release import COUNTERFEITS
 from incrowd.tables.base import Column, Table
@@ -73,6 +75,8 @@ def scene_of(tables: Tables) -> Scene:
     """
     roles, policy = tables.roles, tables.policy
     require_columns("the release", tables.release, (*roles.qi, *roles.sensitive))
+    if not tables.release.rows:
+        raise InputError("the release has no rows: there is nothing to attack")
     bearers = [tables.original]
     if tables.people is not None:
         require_columns("the other people", tables.people, roles.qi)
@@ -126,15 +130,23 @@ def seen_of(
     columns = {n: release.encode(n).compact() for n in tables.roles.sensitive}
     secrets = tuple(secret_of(n, column, place, len(labels)) for n, column in columns.items())
     model = None if policy.person else model_of(policy, columns, policy.sources())
+    sizes = np.bincount(place, minlength=len(labels)).astype(np.int64)
+    lawful = sizes >= policy.k  # of people a class has no more than rows
+    if model is not None and len(labels):
+        codes = [np.zeros((release.rows, 0)), *(column.codes for column in columns.values())]
+        worn = np.column_stack(codes).astype(np.int32)
+        group = Group(worn, tuple(len(column.values) for column in columns.values()))
+        lawful &= model.lawful_classes(Classes(place, group))
     seen = Seen(
         trees=trees,
         levels=labels[:, :width],
         nodes=labels[:, width:],
-        sizes=np.bincount(place, minlength=len(labels)).astype(np.int64),
+        sizes=sizes,
         secrets=secrets,
         k=policy.k,
         l=diversity(policy),
         model=model,
+        broken=int((~lawful).sum()),
     )
     return seen, place
 

@@ -46,6 +46,7 @@ class Seen:
     secrets: the sensitive columns.
     k, l: what the publisher says of every class; l is 1 where no diversity was asked for.
     model: all that every class obeys; None where that is not about rows.
+    broken: how many classes do not obey it, or are smaller than k.
     """
 
     trees: tuple[Family, ...]
@@ -56,6 +57,7 @@ class Seen:
     k: int = 1
     l: int = 1  # noqa: E741 (the field's own letter)
     model: Model | None = None
+    broken: int = 0
 
     @property
     def rows(self) -> int:

@@ -7,6 +7,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.earlier import (
+    again,
     of_all,
     options_of,
     record_of_all,
@@ -139,11 +140,12 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["held_back"] is not None:
             cast("ExtendedRelease", release).write_held(given["held_back"])
         told = whole(release, given)
+        met = again(told, release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)
     with standing(shown(output)):
         write_reports(told, given["joined"] or table, output, given)
-    tell(release, told, facts, shown(output), as_json, quiet, given)
+    tell(release, told, facts, met, shown(output), as_json, quiet, given)
     return 130 if release.ended == "interrupted" else 0
 
 
@@ -151,6 +153,7 @@ def tell(
     release: "Release",
     told: "Release",
     facts: dict[str, Any],
+    met: list[str],
     where: str,
     as_json: bool,
     quiet: bool,
@@ -158,17 +161,19 @@ def tell(
 ) -> None:
     """Print what was made; ``told``: the release, with the earlier rows where they are proven too.
 
-    ``facts``: what the proof states; ``where``: what the release was written to.
+    ``facts``: what the proof states; ``met``: more to warn of; ``where``: the file written.
     """
+    warnings = [*release.warnings, *met]
     if as_json:
         more = proof_bound(release, facts) if told is release else record_of_all(told)
+        more |= {"warnings": warnings} if warnings else {}
         print_json(release_record(release, where, given["proof"]) | more)
     say(f"{summary(release)}\nwritten  {where}{also_written(given)}", quiet)
     if told is release:
         say_proof_bound(release, facts, quiet)
     else:
         say(of_all(told), quiet)
-    warn(release.warnings)
+    warn(warnings)
 
 
 def require_servable(table: str, output: str, as_json: bool, given: dict[str, Any]) -> None:

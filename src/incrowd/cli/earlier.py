@@ -65,6 +65,20 @@ def whole(release: "Release", given: dict[str, Any]) -> "Release":
     return found
 
 
+def again(told: "Release", release: "Release", given: dict[str, Any]) -> list[str]:
+    """Return cautions about people of new rows who were published before, as far as files say."""
+    from incrowd.existing.whole import WholeRelease, met_again
+
+    if isinstance(told, WholeRelease):
+        found = told.again
+    else:
+        if given["existing"] is None or given["existing_original"] is None:
+            return []
+        original = options.opened_beside(given["existing_original"], given)
+        found = met_again(original, release.source, release.roles)
+    return [found] if found else []
+
+
 def of_all(release: "Release") -> str:
     """Say what proof and reports speak of where rows were added to an earlier release."""
     return (

@@ -6,7 +6,9 @@ extended release is a release like any other: its cost counts all rows, and its 
 lawful release of all rows, published anew, costs less than.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +28,13 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE
+from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
 from incrowd.run.stop import Stop
-from incrowd.tables.base import Edit, FewerRows, Source, texts
+from incrowd.tables.base import Edit, FewerRows, Source, Table, texts
 from incrowd.tables.files import open_table, write
+from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
 OTHER = (
@@ -46,9 +50,16 @@ class WholeRelease(Release):
     Attributes
     ----------
     earlier: how many rows were published before, and stay as they are.
+    again: caution about people of both deliveries; None where there are none.
     """
 
     earlier: int = 0
+    again: str | None = None
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of a release of all rows, and of people who were published before."""
+        return (*super().warnings, *([self.again] if self.again else []))
 
     def write_original(self, path: str | Path) -> None:
         """Write the original of all rows, for its owner alone: what a proof is of.
@@ -121,10 +132,47 @@ def whole_of(
         seconds=release.seconds + stop.elapsed(),
         solved=Solved(solution, cost, bound, release.method, release.ended, prices),
         earlier=earlier.rows,
+        again=met_again(earlier, new, release.roles),
     )
     require_same_texts(whole, release)
     _ = whole.class_of_row  # the independent re-check
     return whole
+
+
+def met_again(earlier: Table, new: Table, roles: Roles) -> str | None:
+    """Return a caution about people of new rows who have earlier rows, too; None for none.
+
+    Who they are is said by the person columns, or else by those that are left out, where these
+    together tell all earlier rows apart.  A row without a value in one of them is nobody's.
+    """
+    names = roles.person or roles.id
+    if not names or any(name not in earlier.columns for name in names):
+        return None
+    before, now = (known(table, names) for table in (earlier, new))
+    if not roles.person and bool(before.is_duplicated().any()):
+        return None  # a ward, or a date: no identifier
+    count = now.unique().join(before, on=now.columns, how="semi").height
+    if not count:
+        return None
+    them = counted(count, "person", "people")
+    if roles.person:
+        return (
+            f"{them} of the new rows had rows in the earlier release: each class counts a person "
+            "once, but somebody who knows that a person is in both deliveries can combine what the "
+            "person's classes tell. incrowd republish makes releases in which people may come back"
+        )
+    return (
+        f"{them} (by {', '.join(map(repr, names))}) of the new rows had rows in the earlier "
+        "release: k counts them once for each row. Leave these rows out, or make both releases "
+        "with --person, which counts people"
+    )
+
+
+def known(table: Table, names: Sequence[str]) -> pl.DataFrame:
+    """Return whose the rows are that have a value in each of these columns, as text."""
+    cells = [texts(table, [name]).to_series() for name in names]
+    whose = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(cells)])
+    return whose.filter(pl.all_horizontal(pl.all() != ""))
 
 
 def place_of(
