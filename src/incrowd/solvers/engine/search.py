@@ -68,6 +68,8 @@ TRADED, BLOCKS_PAY = 0.6, 1e-2
 # rows of tables too wide for patterns among ranges from which on joins of near rows are annealed in
 # place of trades, which have too far to go there; first and last heat, in what a row pays
 MANY, JOINED_HEAT = 10_000, (1.5, 0.03)
+# blocks where patterns of ranges are priced and no limit ends them: slower cooling still gains
+PATIENT_BLOCKS = Repartition(sweeps=48, most=300_000)
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -284,7 +286,9 @@ class Search:
             return
         if self.rebuilds():
             near = self.near_at(self.price)
-            self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
+            priced = self.instance.ranged and not self.wide and self.stop.time_limit is None
+            blocks = PATIENT_BLOCKS if priced else Repartition()
+            self.go_on("blocks of rows", near, partial(blocks.run, price=self.price))
         elif self.wide:
             return
         elif self.trades_on():
