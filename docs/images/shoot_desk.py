@@ -14,6 +14,8 @@ from incrowd.desk.session import Session
 from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
 WIDTH, HEIGHT = 1280, 766
+# the command, without the temporary folder
+WITHOUT = "folder => { said.textContent = said.textContent.replace(folder, '') }"
 SLOWEST = 300_000  # milliseconds: the first run on a machine compiles
 
 
@@ -38,6 +40,7 @@ def shoot(table: Path, picture: Path, browser: str) -> None:
         page.locator("#curve .dot").first.wait_for(timeout=SLOWEST)
         page.locator("#curve .pulse").wait_for(state="detached", timeout=SLOWEST)
         page.evaluate("document.activeElement.blur()")  # a frame about a dot is no figure
+        page.evaluate(WITHOUT, f"{table.parent}/")
         page.screenshot(path=str(picture))
         chromium.close()
     Image.open(picture).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(picture)
