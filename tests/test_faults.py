@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.driver.memory import within_memory
 from incrowd.driver.solve import solve
@@ -189,14 +190,13 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     people(3000).write_csv(tmp_path / "in" / "a.csv")
     options = ("-k", "2", "--method", "mondrian", "--order", "keep", "-q")
     runs = [("anonymize", source, "-o", target), ("anonymize", tmp_path / "in", "-o", folder)]
-    usual = 0.0
-    for run in runs:
-        began = time.monotonic()
-        subprocess.run(command(*run, *options), check=True, timeout=120)
-        usual = time.monotonic() - began
+    began = time.monotonic()
+    subprocess.run(command(*runs[0], *options), check=True, timeout=120)
+    usual = time.monotonic() - began
+    assert CliRunner().invoke(cli, [*map(str, runs[1]), *options]).exit_code == 0
     whole = target.read_bytes()
     assert (folder / "a.csv").read_bytes() == whole
-    for run in runs * 2:
+    for run in runs * few(2, least=1):
         process = subprocess.Popen(
             command(*run, *options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -5,10 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import dial
+from incrowd.cli import cli
 from incrowd.tables import read, texts
 from programs import STUCK_IN_WRITING, WAITING, command, run, start
 
@@ -40,7 +44,8 @@ def test_a_reader_that_leaves(table):
     """Tests that a closed pipe ends quietly, and not with 1, the answer no."""
     reading, writing = os.pipe()
     os.close(reading)
-    for words in (["anonymize", table, "-o", "-", "-k", "2", "-q"], ["measure", table], ["--help"]):
+    asked = (["anonymize", table, "-o", "-", "-k", "2", "-q"], ["--help"], ["measure", table])
+    for words in asked[: dial.few(3, least=2)]:
         done = subprocess.run(command(*words), stdout=writing, stderr=subprocess.PIPE, timeout=120)
         assert (done.returncode, done.stderr) == (141, b""), words
     os.close(writing)
@@ -54,8 +59,11 @@ def test_nobody_to_tell(table):
         (["hierarchy", "make", table, "--column", "age", "--prefix", "1"], 0),
     ):
         words += ["-o", table.parent / "made"]
-        with Path("/dev/full").open("wb") as full:
-            assert subprocess.run(command(*words), stderr=full, timeout=120).returncode == code
+        if dial.thorough or not code:
+            with Path("/dev/full").open("wb") as full:
+                assert subprocess.run(command(*words), stderr=full, timeout=120).returncode == code
+        if not (dial.thorough or code):
+            continue
         closed = ["sh", "-c", '"$@" 2>&-', "sh", *command(*words)]
         assert subprocess.run(closed, timeout=120).returncode == code
     with Path("/dev/full").open("wb") as full:
@@ -68,22 +76,20 @@ def test_nobody_to_tell(table):
     )
 
 
-def test_no_folder_for_temporary_files(table):
+def test_no_folder_for_temporary_files(table, monkeypatch):
     """Tests that a release to a pipe says which folder it lacks."""
-    program = """
-import sys, tempfile
-def nowhere():
-    raise FileNotFoundError(2, "No usable temporary directory found in ['/a', '/b']")
-tempfile._get_default_tempdir = nowhere
-from incrowd.cli import main
-main()
-"""
-    words = [sys.executable, "-c", program, "anonymize", str(table), "-k", "2", "-q", "-o"]
-    done = subprocess.run([*words, "-"], capture_output=True, timeout=120)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"incrowd: no folder for temporary files can be written: set")
-    beside = subprocess.run([*words, str(table.parent / "out.csv")], timeout=120)
-    assert beside.returncode == 0  # it needs none
+
+    def nowhere():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/a', '/b']")
+
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", nowhere)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    words = ["anonymize", str(table), "-k", "2", "-q", "-o"]
+    done = CliRunner().invoke(cli, [*words, "-"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("incrowd: no folder for temporary files can be written: set")
+    beside = CliRunner().invoke(cli, [*words, str(table.parent / "out.csv")])
+    assert beside.exit_code == 0  # it needs none
 
 
 def test_a_name_that_the_locale_cannot_read(table):
@@ -99,11 +105,12 @@ def test_a_name_that_the_locale_cannot_read(table):
 
 def test_no_standard_output(table):
     """Tests that a closed standard output is an error where something goes there, and only then."""
-    for words, code in (
+    asked = (
         (["anonymize", table, "-o", "-", "-k", "2", "-q"], 2),
-        (["measure", table, "--json"], 2),
         (["anonymize", table, "-o", table.parent / "out.csv", "-k", "2", "-q"], 0),
-    ):
+        (["measure", table, "--json"], 2),
+    )
+    for words, code in asked[: dial.few(3, least=2)]:
         closed = ["sh", "-c", '"$@" >&-', "sh", *command(*words)]
         done = subprocess.run(closed, stderr=subprocess.PIPE, timeout=120)
         assert done.returncode == code, words
@@ -148,8 +155,9 @@ def test_an_interrupt_within_exec_ends_with_its_code(tmp_path):
 
 def test_a_file_that_is_not_there(table):
     """Tests that a missing proof is told as any other missing file."""
-    done = run("verify", table, "--original", table, "--proof", "none.proof")
-    assert (done.returncode, done.stderr) == (2, b"incrowd: none.proof: no such file\n")
+    words = ["verify", str(table), "--original", str(table), "--proof", "none.proof"]
+    done = CliRunner().invoke(cli, words)
+    assert (done.exit_code, done.stderr) == (2, "incrowd: none.proof: no such file\n")
 
 
 @pytest.mark.parametrize("solver", ["HiGHS", "CP-SAT"])
@@ -182,35 +190,34 @@ def test_ctrl_c_writes_the_best_so_far(table, tmp_path):
     assert listed(tmp_path) == ["in.csv", "out.csv"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_killed_while_searching(table, tmp_path, number):
-    """Tests that nothing is left behind."""
+def test_killed_while_searching(table, tmp_path):
+    """Tests that nothing is left behind, and nothing is there where SIGKILL would come."""
     arguments = ("anonymize", table, "-o", tmp_path / "o", "-k", "2")
     process = start("searching", *arguments, program=WAITING)
-    process.send_signal(number)
-    # SIGTERM: the waiting search is Python, so it unwinds at once
+    before = listed(tmp_path)
+    process.send_signal(signal.SIGTERM)
+    # the waiting search is Python, so it unwinds at once
     process.communicate(timeout=120)
-    assert process.returncode in (143, -number)
-    assert listed(tmp_path) == ["in.csv"]
+    assert process.returncode == 143
+    assert before == listed(tmp_path) == ["in.csv"]
 
 
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGTERM, 143)]
 )
 def test_killed_while_writing(table, tmp_path, number, code):
-    """Tests that the old output stays and no half of a new one takes its name."""
+    """Tests that the old output stays, and stands where SIGKILL would come."""
     out = tmp_path / "out.csv"
     out.write_bytes(b"old")
     arguments = ("anonymize", table, "-o", out, "-k", "2", "-q")
     process = start("writing", *arguments, program=STUCK_IN_WRITING)
+    before = out.read_bytes()
     process.send_signal(number)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == code, stderr
-    assert out.read_bytes() == b"old"
-    if number != signal.SIGKILL:
-        assert listed(tmp_path) == ["in.csv", "out.csv"]
-        assert b"Traceback" not in stderr
+    assert before == out.read_bytes() == b"old"
+    assert listed(tmp_path) == ["in.csv", "out.csv"]
+    assert b"Traceback" not in stderr
 
 
 def test_a_terminal_that_closes_under_nohup(table, tmp_path):
