@@ -176,6 +176,26 @@ def test_a_cache_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert sum(made.stats.cache_misses.values()) == 1
 
 
+def test_nothing_is_kept_for_who_has_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests a package that can only be read: numba would make a folder '~' where the run begins."""
+    (tmp_path / "__pycache__").touch()  # so that it cannot be the folder, for root neither
+    file = tmp_path / "read_only.py"
+    file.write_text("def doubled(x):\n    return 2 * x\n")
+    found: dict[str, Any] = {}
+    exec(compile(file.read_text(), file, "exec"), found)
+    before = set(tmp_path.iterdir())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as without HOME and a name
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(CacheFile, "lost", 0)
+    assert lean_kernel(found["doubled"])(4) == 8 and CacheFile.lost == 1
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_code_of_something_else_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

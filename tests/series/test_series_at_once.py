@@ -1,5 +1,7 @@
-"""Tests of two runs that write to one history."""
+"""Tests of two runs that write to one history, and of one without room for it."""
 
+import errno
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -53,4 +55,23 @@ def test_alone_in(tmp_path: Path) -> None:
         left.set()
     thread.join()
     assert seen == [True]
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_release_without_room_for_its_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests a network disk that says only when a file is made sure of that there is no room."""
+    people = pl.DataFrame({"name": [*"abcd"], "age": [*"1122"], "ill": [*"xyxy"]})
+    release = ic.republish(people, tmp_path / "h", person="name", sensitive="ill", m=2)
+    sure = os.fsync
+
+    def full(handle: int) -> None:
+        if os.fstat(handle).st_size and os.pread(handle, 9, 0) == b'{"format"':
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+        sure(handle)
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(InputError, match="quota is used up"):
+        release.write(tmp_path / "o.csv", tmp_path / "h")
     assert not list(tmp_path.iterdir())

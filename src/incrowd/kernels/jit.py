@@ -10,6 +10,7 @@ types which have moved.  So caches bear a digest of all sources that a kernel ma
 ``Sources``), and nothing of their times: the same sources elsewhere are the same kernels.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
@@ -264,8 +266,9 @@ def cached(made: Kernel) -> None:
     """Have a kernel keep what is compiled of it: a run asks for few of all kernels."""
     made.begun = True
     try:
+        require_home(made.py_func.__code__.co_filename)
         made.enable_caching()
-    except RuntimeError:  # "no locator available": nowhere to keep the cache
+    except RuntimeError:  # nowhere to keep the cache ("no locator available", no home)
         CacheFile.lost += 1
     with suppress(AttributeError):  # there is none, or numba keeps its caches otherwise
         cache: Any = getattr(made, "_cache", None)
@@ -278,6 +281,20 @@ def cached(made: Kernel) -> None:
             file._index_name = f"{PART}{file._index_name}"
             file._index_path = str(Path(file._cache_path, file._index_name))
             file._data_name_pattern = f"{PART}{file._data_name_pattern}"
+
+
+def require_home(file: str) -> None:
+    """Raise RuntimeError where numba would keep caches in the folder in which a run begins.
+
+    It does, in one called ``~``, for a user without a home and a package that can only be read.
+    The next run elsewhere would not find them, and would run what somebody else left there.
+    """
+    numbas: Any = config
+    if not numbas.CACHE_DIR and not os.access(Path(file).parent, os.W_OK):
+        named = os.environ.get("XDG_CACHE_HOME")
+        home = Path.home() if named is None else Path(named)  # raises it
+        if not home.is_absolute():
+            raise RuntimeError("no folder of the user")
 
 
 class CacheFile(IndexDataCacheFile):

@@ -1,5 +1,6 @@
 """The next release of a series: a table with counterfeits in it, and the history with it."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,6 +147,7 @@ class Republished:
             with whole(history, private=True) as file:
                 file.write(self.history.text())
                 file.flush()
+                os.fsync(file.fileno())  # some disks say only now that there is no room
                 write(source.edited(Edit(source.columns)), path)
 
 
