@@ -9,7 +9,7 @@ fits.py       the classes that a person may stand in
 rates.py      successes, intervals, residual risk
 findings.py   what is found, as frozen values and as JSON      text.py  for people
 
-One file each: linkage.py (where people have several rows, linkage_people.py), inference.py, …
+One file each: linkage.py, inference.py, …
 """
 
 from typing import TYPE_CHECKING

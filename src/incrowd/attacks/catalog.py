@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from incrowd.attacks import inference, linkage, linkage_people
+from incrowd.attacks import inference, linkage
 from incrowd.attacks.composition import composition
 from incrowd.attacks.definetti import de_finetti
 from incrowd.attacks.downcoding import downcoding
@@ -46,7 +46,6 @@ class Attack:
     shadow: whether it needs a release of the other people, made by the same rules.
     other: whether it needs another release about people of the table.
     one_row: whether it knows one row of a person, taken by lot, where people have several.
-    run_of_people: makes it where people have several rows and are counted, if ``run`` does not.
     of_rows: whether it thinks of models of rows, and is not made where people are counted.
     """
 
@@ -61,7 +60,6 @@ class Attack:
     shadow: bool = False
     other: bool = False
     one_row: bool = False
-    run_of_people: Callable[[Scene], Outcome] | None = None
     of_rows: bool = False
 
 
@@ -76,7 +74,6 @@ ATTACKS = (
         knows=EVERYBODY,
         against=BY_LOT,
         run=linkage.prosecutor,
-        run_of_people=linkage_people.prosecutor,
     ),
     LINKAGE(
         name="journalist",
@@ -84,21 +81,18 @@ ATTACKS = (
         "other people are given, those",
         against="a person of the register taken by lot",
         run=linkage.journalist,
-        run_of_people=linkage_people.journalist,
     ),
     LINKAGE(
         name="marketer",
         knows="the class of everybody in the table",
         against=BY_LOT,
         run=linkage.marketer,
-        run_of_people=linkage_people.marketer,
     ),
     LINKAGE(
         name="cheapest-class",
         knows=EVERYBODY + ", and that the method changes little",
         against="any released row that fits the person",
         run=linkage.cheapest_class,
-        run_of_people=linkage_people.cheapest_class,
         whose=True,
     ),
     GUESS(name="homogeneity", run=inference.homogeneity),

@@ -295,10 +295,7 @@ def finding(
 ) -> Finding:
     """Make one attack, with chance of its own."""
     chance = np.random.default_rng([seed, number, *one.name.encode()])
-    if one.run_of_people is not None and scene.members.whose is not None:
-        outcome = one.run_of_people(scene)
-    else:
-        outcome = one.run(scene, number, chance)
+    outcome = one.run(scene, number, chance)
     return Finding(
         name=one.name,
         column=column,

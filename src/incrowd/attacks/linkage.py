@@ -1,67 +1,92 @@
 """Linkage: which released row is this person's?
 
+Where people have several rows, the attacker knows one row of a target, without knowing which of the
+released rows are of one person.  A person counts once, by the row that is the easiest to link: as
+``incrowd measure`` has it, a person's risk is that of the riskiest row.
+
 References
 ----------
 K. El Emam, F. K. Dankar. Protecting privacy using k-anonymity. JAMIA 15(5), 2008.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
-from incrowd.attacks.scene import Scene
+from incrowd.attacks.scene import People, Scene
+from incrowd.privacy.classes import values_by_class
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
-    """Take, by lot, one of the released rows that fit a person of the table."""
-    seen, members = scene.seen, scene.members
-    fitting = scene.fits.rows(seen.sizes)
-    attack = Rate.of(1 / np.maximum(fitting, 1), members.place)
-    return Outcome(
-        attack=attack,
-        control=by_lot(scene),
-        says="Somebody who takes one of the released rows that fit a person finds the right one "
-        f"for {attack.rate:.1%} of the people; {1 / seen.sizes.min():.1%} is what the smallest "
-        "class allows.",
-        more={
-            "allowed": 1 / int(seen.sizes.min()),
-            "median_rows_that_fit": float(np.median(fitting)),
-        },
+    """Take, by lot, one of the released rows that fit a known row of a person of the table."""
+    whose, place = owned(scene.members)
+    fitting = scene.fits.rows(scene.seen.sizes)
+    own = np.bincount(scene.fits.person, own_rows(scene), len(place))
+    attack = by_riskiest(own / np.maximum(fitting, 1), whose, place)
+    least = int(values_by_class(place, whose).min())
+    says = (
+        "Somebody who takes one of the released rows that fit a person finds the right one "
+        f"for {attack.rate:.1%} of the people; {1 / least:.1%} is what the smallest class allows."
     )
+    if scene.members.whose is not None:
+        says = (
+            "Somebody who knows a row of a person, the riskiest, and takes one of the released "
+            f"rows that fit it, has one of this person's rows for {attack.rate:.1%} of the people; "
+            f"who takes one of the people of the class with the fewest is right in {1 / least:.1%}."
+        )
+    more = {"allowed": 1 / least, "median_rows_that_fit": float(np.median(fitting))}
+    return Outcome(attack=attack, control=by_lot(scene), says=says, more=more)
 
 
 def journalist(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
-    """Take, by lot, one person of a register whom a released row fits."""
-    seen = scene.seen
-    register = scene.fits.persons(len(seen.sizes))
+    """Take, by lot, one person of a register of whom a row fits a released row of the target."""
+    whose, place = owned(scene.members)
+    register = values_by_class(scene.fits.place, whose[scene.fits.person], len(scene.seen.sizes))
     others = 0
     if scene.others is not None:
-        register = register + scene.fits_of_others.persons(len(seen.sizes))
-        others = len(scene.others)
-    every = np.repeat(np.arange(len(seen.sizes)), seen.sizes)
-    attack = Rate.of(1 / np.maximum(register, 1)[every], every)
-    whole = len(scene.members) + others
+        theirs, fits = numbered(scene.others), scene.fits_of_others
+        register = register + values_by_class(fits.place, theirs[fits.person], len(register))
+        others = scene.others.persons
+    attack = by_riskiest(1 / np.maximum(register, 1)[place], whose, place)
+    total = attack.tries + others
+    says = (
+        f"Somebody who has a register of {total:,} people and takes one whom a released row "
+        f"fits is right for {attack.rate:.1%} of the rows."
+    )
+    if scene.members.whose is not None:
+        says = (
+            f"Somebody who has a register of {total:,} people with all their rows, and takes one "
+            "of whom a row fits a released row, the riskiest of a person, is right for "
+            f"{attack.rate:.1%} of the people."
+        )
+    more = {"highest": 1 / int(np.maximum(register, 1).min()), "register": total}
     return Outcome(
-        attack=attack,
-        control=Rate.exactly(1 / whole, attack.tries),
-        says=f"Somebody who has a register of {whole:,} people and takes one whom a released row "
-        f"fits is right for {attack.rate:.1%} of the rows.",
-        more={"highest": 1 / int(np.maximum(register, 1).min()), "register": whole},
+        attack=attack, control=Rate.exactly(1 / total, attack.tries), says=says, more=more
     )
 
 
 def marketer(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
-    """Link every row within its class, the class being known: classes/rows come out right."""
-    seen = scene.seen
-    every = np.repeat(np.arange(len(seen.sizes)), seen.sizes)
-    attack = Rate.of(1 / seen.sizes[every], every)
-    return Outcome(
-        attack=attack,
-        control=by_lot(scene),
-        says=f"Somebody who links all rows, and knows the class of everybody, is right for "
-        f"{attack.success:,.0f} of {attack.tries:,}, one a class.",
-        more={"classes": len(seen.sizes)},
+    """Link everybody within each class, the class being known: one of its people is right."""
+    whose, place = owned(scene.members)
+    people = values_by_class(place, whose, len(scene.seen.sizes))
+    every = np.repeat(np.arange(len(people)), people)
+    attack = Rate.of(1 / people[every], every)
+    says = (
+        "Somebody who links all rows, and knows the class of everybody, is right for "
+        f"{attack.success:,.0f} of {attack.tries:,}, one a class."
     )
+    if scene.members.whose is not None:
+        says = (
+            "Somebody who links people in every class, and knows the classes of everybody, is "
+            f"right for {attack.success:,.0f} of {attack.tries:,}, one a class; a person counts in "
+            "each class that holds rows of this person."
+        )
+    control = Rate.exactly(1 / scene.members.persons, attack.tries)
+    return Outcome(attack=attack, control=control, says=says, more={"classes": len(people)})
 
 
 def cheapest_class(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
@@ -69,29 +94,65 @@ def cheapest_class(scene: Scene, secret: int, rng: np.random.Generator) -> Outco
 
     The control takes any row that fits, so that the risk is what near optimality gives away.
     """
-    seen, members, fits = scene.seen, scene.members, scene.fits
-    assert members.place is not None
-    cheap = fits.least
-    held = np.bincount(fits.person[cheap], seen.sizes[fits.place[cheap]], len(members))
-    own = cheap & (fits.place == members.place[fits.person])
-    right = np.bincount(fits.person[own], minlength=len(members)).astype(bool)
-    attack = Rate.of(right / np.maximum(held, 1), members.place)
-    control = Rate.of(1 / np.maximum(fits.rows(seen.sizes), 1), members.place)
-    in_class = float((right * seen.sizes[members.place] / np.maximum(held, 1)).mean())
-    return Outcome(
-        attack=attack,
-        control=control,
-        says=f"A row taken from the cheapest classes that fit stands in the person's own class for "
-        f"{in_class:.1%} of the people, and is the person's for {attack.rate:.1%}; one taken from "
-        f"all rows that fit is the person's for {control.rate:.1%}.",
-        more={
-            "class_right": in_class,
-            "own_among_cheapest": float(right.mean()),
-            "allowed": 1 / int(seen.sizes.min()),
-        },
+    seen, fits = scene.seen, scene.fits
+    whose, place = owned(scene.members)
+    every, cheap = own_rows(scene), fits.least
+    held = np.bincount(fits.person[cheap], seen.sizes[fits.place[cheap]], len(place))
+    own = np.bincount(fits.person[cheap], every[cheap], len(place))
+    attack = by_riskiest(own / np.maximum(held, 1), whose, place)
+    any_own = np.bincount(fits.person, every, len(place)) / np.maximum(fits.rows(seen.sizes), 1)
+    control = by_riskiest(any_own, whose, place)
+    more = {
+        "own_among_cheapest": float((own > 0).mean()),
+        "allowed": 1 / int(values_by_class(place, whose).min()),
+    }
+    says = (
+        "A row taken from the cheapest classes that fit a row of a person, the riskiest, is "
+        f"one of this person's for {attack.rate:.1%} of the people; one taken from all rows that "
+        f"fit, for {control.rate:.1%}."
     )
+    if scene.members.whose is None:
+        in_class = float((own * seen.sizes[place] / np.maximum(held, 1)).mean())
+        more = {"class_right": in_class, **more}
+        says = (
+            "A row taken from the cheapest classes that fit stands in the person's own class for "
+            f"{in_class:.1%} of the people, and is the person's for {attack.rate:.1%}; one taken "
+            f"from all rows that fit is the person's for {control.rate:.1%}."
+        )
+    return Outcome(attack=attack, control=control, says=says, more=more)
+
+
+def owned(members: People) -> tuple[Ints, Ints]:
+    """Return the person, numbered 0, 1, …, and the class of each row of the table."""
+    assert members.place is not None
+    return numbered(members), members.place
+
+
+def numbered(people: People) -> Ints:
+    """int64, shape (rows,): whose each row is, as 0, 1, …; each its own where nobody says."""
+    if people.whose is None:
+        return np.arange(len(people))
+    return np.unique(people.whose, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def own_rows(scene: Scene) -> Ints:
+    """int64, shape (pairs of ``Scene.fits``,): rows in the class that are of the row's person."""
+    whose, place = owned(scene.members)
+    classes = len(scene.seen.sizes)
+    pairs, count = np.unique(whose * classes + place, return_counts=True)
+    sought = whose[scene.fits.person] * classes + scene.fits.place
+    at = np.minimum(np.searchsorted(pairs, sought), len(pairs) - 1)
+    return np.where(pairs[at] == sought, count[at], 0)
+
+
+def by_riskiest(score: Floats, whose: Ints, place: Ints) -> Rate:
+    """Count each person once, by the row with the highest score, of the first such class."""
+    order = np.lexsort((place, -score, whose))
+    first = order[np.flatnonzero(np.diff(whose[order], prepend=-1))]
+    return Rate.of(score[first], place[first])
 
 
 def by_lot(scene: Scene) -> Rate:
-    """Return the rate of who takes any released row at all."""
-    return Rate.exactly(1 / scene.seen.rows, len(scene.members))
+    """Return the rate of who takes any released row at all: over all people, one of each."""
+    people = scene.members.persons
+    return Rate.exactly(1 / people, people)

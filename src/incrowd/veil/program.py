@@ -28,7 +28,6 @@ from incrowd.veil.cuts import Narrowed, matrix_of, narrowed
 from incrowd.veil.exchange import placed
 
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 TICK = 0.1  # seconds
 MOST_NODES = 40  # of HiGHS, whose way need not be the heaviest
 NOT_PROVEN = (
