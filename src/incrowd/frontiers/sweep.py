@@ -255,7 +255,7 @@ class WarmRun:
         search, finish = self.search, self.run.lifting.finish
         yield self.take_prices
         if search.wide:
-            yield partial(search.trade, COOL_TRADE if self.warm else 1.0)
+            yield partial(self.run.near.trade, COOL_TRADE if self.warm else 1.0)
             return
         if self.warm:
             yield self.cool

@@ -15,11 +15,10 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
+from incrowd.solvers.engine import near_classes
 from incrowd.solvers.engine import near_joins as module
-from incrowd.solvers.engine import search as search_module
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.near_joins import near_joins
-from incrowd.solvers.engine.search import Search
 from oracle import join_cost
 from solvers.ranged_tables import ranged_tables
 
@@ -94,15 +93,15 @@ def clusters(number: int, k: int) -> Instance:
 def test_annealing_finds_what_is_near(monkeypatch: pytest.MonkeyPatch, limit: float | None) -> None:
     """Tests that clusters are found as such, without a trade."""
     monkeypatch.setattr("incrowd.solvers.engine.pricing.FEW_VISITS", -1)
-    monkeypatch.setattr(search_module, "MANY", 100)
-    monkeypatch.setattr(Search, "trade", lambda self: pytest.fail("a trade"))
+    monkeypatch.setattr(near_classes, "MANY", 100)
+    monkeypatch.setattr(near_classes.NearClasses, "trade", lambda self: pytest.fail("a trade"))
     instance = clusters(40, 3)
     run = Run(Engine(), Problem(instance, KAnonymity(3)), Context(stop=Stop(limit)))
     run.at_once()
-    assert run.search.many()
+    assert run.near.many()
     run.progress.best = Solution.of(instance, np.zeros(instance.rows, np.int64))
     run.progress.met = run.progress.best.cost  # as if no level had shown the clusters
-    run.search.anneal_joins()
+    run.near.anneal_joins()
     best = run.progress.best
     assert best.sizes.min() >= 3 and best.cost == run.progress.bound
 
@@ -110,10 +109,10 @@ def test_annealing_finds_what_is_near(monkeypatch: pytest.MonkeyPatch, limit: fl
 def test_trades_where_prices_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that classes trade rows where no prices of sets are known, or few rows have joins."""
     instance, traded = clusters(10, 3), []
-    monkeypatch.setattr(Search, "trade", lambda self: traded.append(1))
+    monkeypatch.setattr(near_classes.NearClasses, "trade", lambda self: traded.append(1))
     run = Run(Engine(), Problem(instance, KAnonymity(3)), Context())
-    run.search.anneal_joins()
-    assert len(traded) == 1 and not run.search.many()
+    run.near.anneal_joins()
+    assert len(traded) == 1 and not run.near.many()
     least = join_cost(instance, copies_of(instance, [0, 1, 2]))
     price = np.where(np.arange(instance.distinct) < 3, least + 1, 0)
     monkeypatch.setattr(module, "COVERED", 0.0)
@@ -121,5 +120,5 @@ def test_trades_where_prices_tell_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     assert found is not None and len(np.unique(found.rows)) == 3
     monkeypatch.setattr(module, "COVERED", 0.9)
     run.progress.certificate = Prices(price, 1, by_rows=True)
-    run.search.anneal_joins()
+    run.near.anneal_joins()
     assert len(traded) == 2

@@ -288,11 +288,11 @@ def test_near_classes_of_few_rows_trade_after_annealing(kind: str) -> None:
     for instance in annealable(kind):
         run = Run(Engine(), Problem(instance, KAnonymity(7)), Context())
         for stage in run.stages():
-            if stage == run.search.repartition:
+            if stage == run.near.repartition:
                 break
             stage()
         before = run.progress.best
-        run.search.repartition()
+        run.near.repartition()
         after = run.progress.best
         assert after.cost <= before.cost
         assert after.cost >= run.progress.bound

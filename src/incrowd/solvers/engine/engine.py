@@ -32,6 +32,7 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
 from incrowd.solvers.engine.lifting import Lifting
+from incrowd.solvers.engine.near_classes import NearClasses
 from incrowd.solvers.engine.pricing import Pricing
 from incrowd.solvers.engine.search import Means, Search
 from incrowd.solvers.engine.windows import sorted_classes
@@ -84,6 +85,7 @@ class Run:
         self.progress.certificate = Prices(np.zeros(instance.distinct, np.int64), 1)
         self.search = Search(engine, instance, k, self.progress)
         self.pricing = Pricing(self.search, engine.prices)
+        self.near = NearClasses(self.search)
         self.lifting = Lifting(self.search, engine.odd_sets or OddSets())
 
     def outcome(self) -> Outcome:
@@ -100,7 +102,7 @@ class Run:
 
     def stages(self) -> Iterator[Callable[[], None]]:
         """Bounds and releases in turn, the cheap ones first."""
-        pricing, search, lifting = self.pricing, self.search, self.lifting
+        pricing, search, lifting, near = self.pricing, self.search, self.lifting, self.near
         yield self.at_once
         if not search.wide:
             yield pricing.first_prices
@@ -108,15 +110,15 @@ class Run:
             yield search.first_search
             yield pricing.bound_by_prices
         if search.wide:
-            yield search.anneal_joins if search.many() else search.trade
-            yield search.repartition
+            yield near.anneal_joins if near.many() else near.trade
+            yield near.repartition
             return
         closing = (
             lifting.raise_by_odd_sets, lifting.search_in_reach, lifting.exchange, lifting.finish,
         )  # fmt: skip
         yield search.search
-        yield search.rehouse
-        yield search.repartition
+        yield near.rehouse
+        yield near.repartition
         yield from closing
         yield search.polish
         yield from closing

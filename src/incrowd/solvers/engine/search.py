@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
-from incrowd.bounds.span_prices import suits_spans
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -19,23 +18,17 @@ from incrowd.solvers.baseline.dear_columns import has_dear_columns
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.by_levels import SHARE, by_levels
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
-from incrowd.solvers.engine.class_blocks import split
-from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import Near, near_rows
-from incrowd.solvers.engine.near_joins import near_joins
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
-from incrowd.solvers.engine.rehousing import Rehousing
 from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.rounding import STEPS, rounded
 from incrowd.solvers.engine.schedule import Shares
-from incrowd.solvers.engine.trading import Trading
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
-MOST_TRADING = 64.0  # the same of trading
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 RESTARTS = 4  # annealings of a small table under a time limit
@@ -52,24 +45,8 @@ RANGED = 3  # times as many pairs where columns are generalized to ranges: more 
 # where trading among ranges follows and does more: share of the moves of annealing, on small tables
 # and others; on these, share of its first heat and steps towards a fractional release to begin near
 SOONER, MILD, FEW_STEPS = (0.6, 0.4), 0.25, 40
-# that trading, from little heat; four times the moves find no more
-LUKEWARM = Trading(moves=700, heat=(0.08, 0.015), regroups=0.08, bisects=0.2)
-# the same on small tables with hierarchies: from more heat, then from little
-WARMER = replace(LUKEWARM, moves=600, least=1, heat=(0.6, 0.03))
-COOLER = replace(LUKEWARM, moves=400, least=1, heat=(0.1, 0.003))
-# the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
-WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
-AS_PAID = 0.03  # the last heat at most, in what a row pays: little for most beside a long tail
-# moves of a wide table without a limit, of each copy and of all: what few rows take seconds for
-PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
-# share of the time left that trading takes on wide tables where blocks follow; seconds of a time
-# limit per row from which on they gain as much as more trading
-TRADED, BLOCKS_PAY = 0.6, 1e-2
-# rows of tables too wide for patterns among ranges from which on joins of near rows are annealed in
-# place of trades, which have too far to go there; first and last heat, in what a row pays
-MANY, JOINED_HEAT = 10_000, (1.5, 0.03)
-# blocks where patterns of ranges are priced and no limit ends them: slower cooling still gains
-PATIENT_BLOCKS = Repartition(sweeps=48, most=300_000)
+# seconds of a time limit per row from which on blocks of rows gain as much as more trading
+BLOCKS_PAY = 1e-2
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -190,7 +167,7 @@ class Search:
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return
-        if self.instance.rows <= SMALL:  # the best of some, rather than one that takes long
+        if self.small:  # the best of some, rather than one that takes long
             self.anneal("annealing", annealing, (SMALL_SHARE * left / RESTARTS, 1.0), RESTARTS)
             return
         # slower cooling is what more time is best spent on, unless a gap may end the run early
@@ -217,91 +194,17 @@ class Search:
         large = self.instance.rows >= LARGE
         return replace(annealing, heat=LARGE_HEAT if large else (heat[0], COLD), focus=ABOVE)
 
-    def rehouse(self) -> None:
-        """Put the rows that no candidate suits together anew, among themselves."""
-        if self.done() or not (self.priced or self.wide):
-            return
-        slack = self.slack() * self.instance.cell
-        problem = self.progress.best, self.price, slack, self.k, self.seed
-        self.offer(Rehousing().run(*problem, self.stop, self.done))
-
-    def anneal_joins(self) -> None:
-        """Anneal among joins of near rows; let classes trade rows where there are none."""
-        self.tell("candidates")
-        prices, pairs = self.progress.certificate, RANGED * self.means.pairs
-        found = None
-        if prices is not None and prices.by_rows:
-            found = near_joins(self.instance, self.k, prices, pairs, self.done)
-        if found is None:
-            self.trade()
-            return
-        candidates = build_candidates(self.instance, found)
-        pattern, left = self.rounded(candidates), self.stop.left()
-        suited = Annealing.suited(self.instance, self.k)
-        pays = float(self.price @ self.instance.counts) / (self.instance.rows * self.instance.cell)
-        hot, cold = JOINED_HEAT
-        annealing = replace(suited, most=2 * suited.most, heat=(hot * pays, cold * pays))
-        seconds = None if left == np.inf else (TRADED * left, 1.0)
-        pattern = self.improve("annealing", annealing, candidates, pattern, 0, seconds)
-        self.offer(Solution.of(self.instance, pattern))
-        self.rehouse()
-
-    def trade(self, warmth: float = 1.0) -> None:
-        """Let near classes trade rows, from the best so far or from classes of near rows."""
-        # prices say who fits; where little heat follows, the start is better without them
-        near = self.near if self.instance.ranged else self.near_at(self.price)
-        if warmth == 1.0 and not self.done():
-            self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
-        trading = Trading()
-        if warmth == 1.0 and self.stop.time_limit is None:
-            least = min(ALL_TRADES, PATIENT_TRADES * self.instance.rows)
-            trading = replace(trading, least=max(trading.least, least))
-        if self.instance.ranged:
-            moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
-            pays = max(self.progress.best.cost, 1) / (self.instance.rows * self.instance.cell)
-            heat = RANGED_HEAT[0], min(RANGED_HEAT[1], AS_PAID * pays)
-            trading = Trading(moves=moves, heat=heat)
-        hot, cold = trading.heat
-        left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
-        found = replace(trading, heat=(warmth * hot, cold)).run(
-            split(self.progress.best, self.k), near, self.k, self.seed,
-            None if left == np.inf else (share * left, MOST_TRADING), self.done,
-            lambda cost, share: self.tell("trading", share, cost),
-        )  # fmt: skip
-        self.offer(found)
-
-    def trade_on(self, *turns: Trading) -> None:
-        """Let near classes of the best so far trade rows, from little heat, in turns.
-
-        Annealing meets joins among the candidates alone: of intervals many more are good, and
-        where rows are few so are more of all patterns than it comes to.
-        """
-        near = self.near_at(self.price)
-        for trading in turns:
-            self.go_on("trading", near, trading.run)
-
-    def repartition(self) -> None:
-        """Put near classes of the best so far together anew, where prices are good."""
-        if self.done():
-            return
-        if self.rebuilds():
-            near = self.near_at(self.price)
-            priced = self.instance.ranged and not self.wide and self.stop.time_limit is None
-            blocks = PATIENT_BLOCKS if priced else Repartition()
-            self.go_on("blocks of rows", near, partial(blocks.run, price=self.price))
-        elif self.wide:
-            return
-        elif self.trades_on():
-            self.trade_on(LUKEWARM)
-        elif self.priced and not self.instance.plain and self.instance.rows <= SMALL:
-            self.trade_on(WARMER, COOLER)
-
     def guided(self) -> bool:
         """Whether prices are good enough to guide near rows, and patterns are not better."""
         if self.wide:
-            enough = self.instance.ranged or self.instance.rows > SMALL
+            enough = self.instance.ranged or not self.small
             return enough and self.limit >= BLOCKS_PAY * self.instance.rows
-        return self.instance.rows > SMALL and self.priced and not self.instance.plain
+        return not self.small and self.priced and not self.instance.plain
+
+    @property
+    def small(self) -> bool:
+        """Whether the table is small enough for turns that others have no time for."""
+        return self.instance.rows <= SMALL
 
     @property
     def blocks_suit(self) -> bool:
@@ -318,22 +221,6 @@ class Search:
     def rebuilds(self) -> bool:
         """Whether blocks of near classes are put together anew."""
         return self.guided() and self.blocks_suit
-
-    def many(self) -> bool:
-        """Whether joins of near rows are annealed: tables of ranges, too large for trades alone."""
-        ranged = self.wide and suits_spans(self.instance, self.k)
-        return ranged and self.rebuilds() and self.instance.rows >= MANY
-
-    def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
-        """Improve the best so far among near classes, in a share of the time left."""
-        left = self.stop.left()
-        share, factor = (1.0, MOST_PATIENT) if self.wide else (self.shares.blocks, 1.0)
-        found = run(
-            split(self.progress.best, self.k), near, k=self.k, seed=self.seed,
-            seconds=None if left == np.inf else (share * left, factor), stop=self.done,
-            report=lambda cost, share: self.tell(stage, share, cost),
-        )  # fmt: skip
-        self.offer(found)
 
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
@@ -412,7 +299,7 @@ class Search:
         Large tables by suppression only where more is asked for: a turn takes a tenth of a run
         there, and saves .01 %.
         """
-        small = self.instance.rows <= SMALL
+        small = self.small
         pays = small or self.stop.patient or not self.instance.plain
         if self.instance.rows <= 2 * self.k or not pays:
             return
