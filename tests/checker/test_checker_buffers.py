@@ -1,13 +1,17 @@
 """Tests what an Arrow release holds beside the cells that it shows."""
 
 import io
+import struct
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.checker.beside import notes_of
+from incrowd.checker import arrow
+from incrowd.checker.beside import OTHER, TWICE, notes_of
+from incrowd.checker.buffers import COUNT, GAP
 from incrowd.tables.released import fresh
 
 LONG = "a carpenter who is old"
@@ -176,3 +180,55 @@ def test_the_next_value_under_a_missing_cell(kind: Any, under: tuple[int, int], 
     held = pa.py_buffer(bytes([0b10101]))
     cells = pa.Array.from_buffers(kind, 5, [held, *whole.buffers()[1:]])
     assert (notes_of(in_file(cells)) is None) == fine
+
+
+def batch_of(data: bytes) -> arrow.Table:
+    return next(batch for kind, batch, _ in arrow.messages(data) if kind == arrow.RECORDS)
+
+
+def miscounted(data: bytearray) -> None:
+    """Say that one cell more is missing: pyarrow hands that on, and a reader of it shows others."""
+    at = batch_of(bytes(data)).vector(1, 16)[1] + 8
+    struct.pack_into("<q", data, at, struct.unpack_from("<q", data, at)[0] + 1)
+
+
+def shorter(data: bytearray) -> None:
+    """Say that a message has a row less than its columns: some readers show none of the last."""
+    batch = batch_of(bytes(data))
+    struct.pack_into("<q", data, batch.place(0) or 0, batch.number(0, "<q") - 1)
+
+
+def renamed(data: bytearray) -> None:
+    """Name another column at the beginning: who reads a file as a stream shows that."""
+    at = data.index(b"job\0")
+    data[at : at + 3] = b"age"
+
+
+def unnamed(data: bytearray) -> None:
+    """Name the second message at the end in place of the first, whose rows no reader shows."""
+    places = arrow.footer(bytes(data)).vector(3, 24)
+    data[places[0] : places[1]] = data[places[1] : places[1] + 24]
+
+
+FORGED = [(miscounted, COUNT), (shorter, OTHER), (renamed, TWICE), (unnamed, GAP)]
+
+
+@pytest.mark.parametrize(("forge", "note"), FORGED, ids=[f.__name__ for f, _ in FORGED])
+def test_what_readers_take_for_several_tables(forge: Callable[[bytearray], None], note: str):
+    table, out = pa.table({"n": range(4), "job": [None, "*", "*", None]}), io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    data = bytearray(out.getvalue())
+    assert notes_of(bytes(data)) is None
+    forge(data)
+    assert pl.read_ipc(io.BytesIO(bytes(data))).width == 2
+    assert notes_of(bytes(data)) == note
+
+
+def test_buffers_that_are_damaged():
+    """Tests that what polars says of an LZ4 frame by an OSError is no end of the run."""
+    column = pa.array(JOBS).dictionary_encode()
+    data = bytearray(in_file(column, compression="lz4"))
+    at = data.index(b"\x04\x22\x4d\x18")
+    data[at + 5] = 0
+    assert notes_of(bytes(data)) == OTHER

@@ -17,6 +17,7 @@ from parquet_forger import BINARY, I32, I64, LIST, STRUCT, Fields, with_footer
 import incrowd as ic
 from incrowd.checker.beside import notes_of
 from incrowd.checker.files import read_table
+from incrowd.checker.parquet import footer, pages
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.unchanged import has_one_form
 
@@ -194,6 +195,26 @@ def test_bytes_of_no_page(tmp_path: Path) -> None:
     end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     assert len(judged(data[:end] + b"row 4: dean" + data[end:], tmp_path)) == 2
     assert judged(data[:end] + bytes(16) + data[end:], tmp_path) == []
+
+
+def test_levels_of_cells() -> None:
+    """Tests cells that are all there by their page's header, and missing by what it holds of each.
+
+    Polars shows them, and pyarrow shows none.
+    """
+    how: dict[str, Any] = {"data_page_version": "2.0", "write_statistics": False}
+    some = [pl.Series(["*", None, None] * 40), pl.Series(["*"] * 30 + [None] * 30 + ["*", None])]
+    for column in some:
+        data = written(pl.DataFrame({"x": column}), **how)
+        assert read_table(data, {}, released=True)["=x"].equals(column)
+    data = written(pl.DataFrame({"x": ["*", "*", "*"]}), **how)
+    *_, (_, _, head, place) = pages(data, footer(data)[4][0][1][0][3])
+    assert (head[2], head[5], head[6]) == (0, 2, 0)
+    lie = data[: place.start + 1] + b"\0" + data[place.start + 2 :]
+    assert pl.read_parquet(io.BytesIO(lie))["x"].to_list() == ["*"] * 3
+    assert pq.read_table(io.BytesIO(lie))["x"].to_pylist() == [None] * 3
+    with pytest.raises(RejectedError, match="more values"):
+        read_table(lie, {}, released=True)
 
 
 KINDS: dict[str, pl.Series] = {

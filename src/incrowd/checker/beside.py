@@ -6,10 +6,13 @@ whoever has the file has them.
 
 import base64
 import binascii
+import io
 import json
 import re
 import struct
 from collections.abc import Iterator
+
+import polars as pl
 
 from incrowd.checker import arrow, buffers, claims, parquet
 
@@ -28,6 +31,8 @@ DETAILS = {"num_categories", "ordered", "timezone", "encoding", "precision", "sc
 SPARK = "org.apache.spark.sql.parquet.row.metadata"
 SAIL = "SPARK::metadata::json", "{}"  # of a column without any
 OTHER = "parts of a form that is not looked into"
+TWICE = "other columns at its beginning than at its end"
+MARK = b"\xff" * 4  # of a message
 BESIDE = "the file holds more than its table:"
 BROKEN = (IndexError, KeyError, TypeError, ValueError, struct.error, binascii.Error)
 
@@ -80,12 +85,29 @@ def _notes_of_arrow(data: bytes) -> Iterator[str]:
     """Yield the notes of a file or stream, of its messages and columns, and what buffers hold."""
     for found in schemas_of(data):
         yield from _notes_of_schema(found)
+    if data.startswith(b"ARROW1") and not says_one_schema(data):
+        yield TWICE
     tables = [arrow.first(data), *(arrow.root(data, at + 8) for at in arrow.places(data))]
     tables += [arrow.footer(data)] if data.startswith(b"ARROW1") else []
     yield from (name for one in tables for name, _ in _pairs(one, 4))
     fields = [arrow.root(data, at) for at in next(schemas_of(data)).vector(1, 4)]
     if note := buffers.hidden(data, fields):
         yield note
+
+
+def says_one_schema(data: bytes) -> bool:
+    """Whether an Arrow file says the same of its columns at its beginning as at its end.
+
+    Some readers believe the one and some the other.
+    """
+    ends = [len(data) - 10 - int.from_bytes(data[-10:-6], "little"), *arrow.places(data)]
+    found = data[8 + 8 * (data[8:12] == MARK) : min(ends)]
+    stream = MARK + len(found).to_bytes(4, "little") + found + MARK + bytes(4)
+    try:
+        first = pl.read_ipc_stream(io.BytesIO(stream)).schema
+        return [*first.items()] == [*pl.read_ipc(io.BytesIO(data), n_rows=0).schema.items()]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return False
 
 
 def schemas_of(data: bytes) -> Iterator[arrow.Table]:

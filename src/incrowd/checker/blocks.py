@@ -43,7 +43,7 @@ def inflated(data: bytes, codec: int) -> bytes:
     rest = bytes(-len(data) % 8)
     try:
         cells = pl.read_ipc_stream(io.BytesIO(bytes(head) + data + rest)).to_series()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise ValueError("damaged") from None
     return cells.to_numpy().tobytes()
 

@@ -25,6 +25,7 @@ TEXTS = "texts that no cell points to"
 MISSING = "values under missing cells"
 REST = "buffers that are longer than its columns"
 GAP = "bytes between its messages"
+COUNT = "numbers of missing cells that are not those of its columns"
 END = b"\xff" * 4  # of a stream, and before what a file says at its end; zeros follow
 
 MORE = 1 << 8  # bytes of a message's header, and around it
@@ -38,11 +39,12 @@ class Parts:
 
     Attributes
     ----------
+    nodes: how many rows a column has, and how many of its cells are missing.
     tails: by buffer, of each message so far what is shown of it and what stands behind.
     texts: by buffer of texts that views point to, how often each byte is, and all short texts.
     """
 
-    nodes: list[int]
+    nodes: list[tuple[int, int]]
     buffers: list[bytes]
     counts: list[int]
     tails: dict[tuple[Any, int, str], list[tuple[bytes, bytes]]]
@@ -87,12 +89,12 @@ def hidden(data: bytes, fields: list[arrow.Table]) -> str | None:
             source = batch.number(0, "<q")
             some, batch = [words[source]], batch.table(1)
         parts = Parts(*_parts(data, batch, body), tails, texts, source)
-        if any(rows > 8 * max(map(len, parts.buffers), default=0) for rows in parts.nodes):
+        if any(rows > 8 * max(map(len, parts.buffers), default=0) for rows, _ in parts.nodes):
             if any(map(len, parts.buffers)):
                 raise ValueError("a column has more rows than it has bits")
             continue  # columns of missing cells alone
         for one in some:
-            seen = np.ones(parts.nodes[0], bool)
+            seen = np.ones(batch.number(0, "<q"), bool)
             if note := next(_beside(one, parts, seen, words=kind == arrow.DICTIONARY), None):
                 return note
         if any(map(any, parts.buffers)):
@@ -119,13 +121,15 @@ def _left_over(messages: list[tuple[bytes, bytes]]) -> bool:
     return False
 
 
-def _parts(data: bytes, batch: arrow.Table, body: int) -> tuple[list[int], list[bytes], list[int]]:
+def _parts(
+    data: bytes, batch: arrow.Table, body: int
+) -> tuple[list[tuple[int, int]], list[bytes], list[int]]:
     """Return nodes, buffers (as they are, none compressed) and numbers of text buffers."""
     buffers = [data[begin:end] for begin, end in _spans(data, batch, body)]
     if batch.has(3):
         codec = batch.table(3).number(0, "<b")
         buffers = [blocks.inflated(each, codec) for each in buffers]
-    nodes = [struct.unpack_from("<q", data, at)[0] for at in batch.vector(1, 16)]
+    nodes = [struct.unpack_from("<qq", data, at) for at in batch.vector(1, 16)]
     return nodes, buffers, [struct.unpack_from("<q", data, at)[0] for at in batch.vector(4, 8)]
 
 
@@ -154,12 +158,14 @@ def _beside(
     seen: which rows are not within a missing cell.
     words: whether it is the column's dictionary; inner: whether it is within another column.
     """
-    kind, rows = one.number(2, "<B"), parts.nodes.pop(0)
+    kind, (rows, missing) = one.number(2, "<B"), parts.nodes.pop(0)
     if rows != len(seen):
         raise ValueError("a column has other rows")
     if kind == NULL and (words or not one.has(4)):
         return
     valid = parts.bits(rows)
+    if missing != (0 if valid is None else rows - int(valid.sum())):
+        yield COUNT  # readers believe either, and show other cells
     seen = seen if valid is None else seen & valid
     if one.has(4) and not words:
         index = one.table(4)
@@ -183,12 +189,12 @@ def _within(one: arrow.Table, kind: int, parts: Parts, seen: Seen) -> Iterator[s
     """Yield what the columns within one hold beside its cells."""
     if kind == FIXED_LIST:
         width = one.table(3).number(0, "<i")
-        if parts.nodes[0] != width * len(seen):
+        if parts.nodes[0][0] != width * len(seen):
             raise ValueError("a column has other rows")
         seen = np.repeat(seen, width)
     elif kind != STRUCT:
         ends = _ends(parts, len(seen), kind == LONG_LIST)
-        steps = np.zeros(parts.nodes[0] + 1, np.int64)
+        steps = np.zeros(parts.nodes[0][0] + 1, np.int64)
         np.add.at(steps, ends[:-1][seen], 1)
         np.add.at(steps, ends[1:][seen], -1)
         seen = np.cumsum(steps)[:-1] > 0
@@ -332,9 +338,13 @@ def _has_gaps(data: bytes) -> bool:
         size = int.from_bytes(data[-10:-6], "little")
         last -= 10 + size
         begin = min([last, *places])
-        held = [(0, begin), (last, len(data))]
         if begin > size + MORE:  # what columns there are stands twice, at the end with more
             return True
+        # a message that the end does not name; polars writes no mark before the columns
+        words = (data[at : at + 8] for at in range(16, begin, 8))
+        if any(word[:4] == END and any(word[4:]) for word in words):
+            return True
+        held = [(0, begin), (last, len(data))]
     for begin in places:
         (kind, batch, body), _ = arrow.message(data, begin)
         held.append((begin, body))

@@ -167,6 +167,8 @@ def _missing(data: bytes, column: Any) -> Iterator[int]:
     second = [head for kind, head in heads if kind == parquet.DATA_2]
     if second:
         yield sum(head[2] for head in second)
+    if len(column[3][3]) == 1:
+        yield from _absent(data, column)
     said = [each.get(3) for each in _of_pages(data, column[3])]
     if said and None not in said:
         yield sum(said)
@@ -176,6 +178,39 @@ def _missing(data: bytes, column: Any) -> Iterator[int]:
     yield from [sum(index[5])] if 5 in index else []
     depth = index.get(7, [])
     yield from [sum(depth[::2])] if depth and len(depth) == 2 * len(index[1]) else []
+
+
+def _absent(data: bytes, column: Any) -> Iterator[int]:
+    """Yield how many cells are missing by their levels, of pages of the second version.
+
+    Polars believes the page's header where that says that none is, and other readers the levels.
+    """
+    pages = [page for page in parquet.pages(data, column[3]) if page[0] == parquet.DATA_2]
+    missing = 0
+    for _, _, head, place in pages:
+        begin = place.start + head[6]
+        missing += _zeros(data[begin : begin + head[5]], head[1]) if head[5] else 0
+    yield from [missing] if pages else []
+
+
+def _zeros(levels: bytes, cells: int) -> int:
+    """Return how many of the levels, of one bit each, are 0.
+
+    They stand in runs of equal ones, and in groups of eight, see
+    https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE.
+    """
+    reader, zeros = parquet.Compact(levels), 0
+    while cells > 0:
+        run, packed = divmod(reader.varint(), 2)
+        width, size = (run, min(cells, 8 * run)) if packed else (1, min(cells, run))
+        bits = levels[reader.at : reader.at + width]
+        if len(bits) < width:
+            raise IndexError
+        reader.at += width
+        shown = (int.from_bytes(bits, "little") & (1 << size) - 1).bit_count() if packed else 0
+        zeros += size - shown if packed or not bits[0] & 1 else 0
+        cells -= size
+    return zeros
 
 
 def _lengths(data: bytes, column: Any) -> Iterator[int]:
