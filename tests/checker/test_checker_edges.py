@@ -8,7 +8,7 @@ import pytest
 
 from incrowd.checker.charges import Charges, crowd_of
 from incrowd.checker.models import lawful
-from incrowd.checker.sizes import BySize, depth_of
+from incrowd.checker.sizes import BySize, Size, depth_of, sized_exceeds
 
 TABLE = np.array([6, 3, 2])
 SHARES = ["0", "1/10", "1/4", "2/3", "1"]
@@ -62,6 +62,24 @@ def test_what_a_slope_proves_of_all_sizes(seed: int) -> None:
                     for x, worth in enumerate(sums)
                 )
             assert proven == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "spare", "start", "far", "worth"),
+    [
+        (1, 2, 17, [3], [1]),  # no class lies near enough, and the steepest slope does not show it
+        (1, 5, 12, [3, 0], [-3, 0]),  # the last slope that is left shows it
+        (2, 5, 19, [1, 2, 1, 2], [-4, -1, 1, -2]),
+    ],
+)
+def test_the_last_slope_is_tried(
+    rows: int, spare: int, start: int, far: list[int], worth: list[int]
+) -> None:
+    """Tests that honest prices are not refused where one slope alone proves them."""
+    size = Size(rows, 3, spare, np.zeros(0, np.int64), np.array(far), None)
+    held = np.ones((1, len(far)), bool)
+    found, _ = sized_exceeds(size, np.array([worth]), held, np.array([start]))
+    assert not found[0]
 
 
 @pytest.mark.parametrize("c", ["1/2", "1", "3/2", "2"])
