@@ -13,7 +13,8 @@ import pytest
 
 import incrowd
 from incrowd.kernels import jit
-from incrowd.kernels.jit import CacheFile, Sources, inner_kernel, kernel, lean_kernel
+from incrowd.kernels.caches import CacheFile, Everywhere
+from incrowd.kernels.jit import Sources, inner_kernel, kernel, lean_kernel
 from incrowd.run import clock
 from incrowd.run.stop import Stop
 
@@ -125,7 +126,7 @@ def cache_of(made: Any) -> tuple[Any, Any]:
     return file, key
 
 
-def kernel_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def kernel_in(folder: Path | str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a kernel that is kept in a folder."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(folder))
 
@@ -194,6 +195,44 @@ def test_nothing_is_kept_for_who_has_no_home(
     monkeypatch.setattr(CacheFile, "lost", 0)
     assert lean_kernel(found["doubled"])(4) == 8 and CacheFile.lost == 1
     assert set(tmp_path.iterdir()) == before
+
+
+def denied(*_: Any, **__: Any) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
+def test_kernels_that_can_only_be_read_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests the folder that root filled, in an image that another user runs."""
+    monkeypatch.setattr(CacheFile, "lost", 0)
+    monkeypatch.setitem(jit.SOURCES.texts, __name__, "")  # as one of the package
+    kernel_in(tmp_path, monkeypatch)(4)
+    monkeypatch.setattr("tempfile.TemporaryFile", denied)  # by which numba sees what it may write
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", denied)
+    made = kernel_in(tmp_path, monkeypatch)
+    assert made(4) == 8 and sum(made.stats.cache_hits.values()) == 1 and not CacheFile.lost
+    assert made(0.5) == 1.0 and CacheFile.lost == 1
+
+
+def test_kernels_beside_the_sources_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests a user with a folder of their own where root has compiled: it keeps what is new."""
+    monkeypatch.setitem(jit.SOURCES.texts, __name__, "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    kernel_in(tmp_path, monkeypatch)(4)
+    (kept,) = tmp_path.rglob("*.nbc")
+    monkeypatch.setattr("incrowd.kernels.caches.folder_of", lambda _: kept.parent)
+    locators = [one for one in Everywhere._locator_classes if "InTree" not in one.__name__]
+    monkeypatch.setattr(Everywhere, "_locator_classes", locators)
+    for hits in (1, 2):
+        made = kernel_in("", monkeypatch)
+        assert made(4) == 8 and made(0.5) == 1.0
+        assert sum(made.stats.cache_hits.values()) == hits
+    assert (
+        len(list((tmp_path / "home").rglob("*.nbc"))) == len(list(kept.parent.glob("*.nbc"))) == 1
+    )
 
 
 def test_code_of_something_else_is_not_taken(

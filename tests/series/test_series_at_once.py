@@ -75,3 +75,28 @@ def test_no_release_without_room_for_its_history(
     with pytest.raises(InputError, match="quota is used up"):
         release.write(tmp_path / "o.csv", tmp_path / "h")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_kill_leaves_no_release_that_the_history_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests what stands in the history while the release is written, and after an error there."""
+    people = pl.DataFrame({"name": [*"abcd"], "age": [*"1122"], "ill": [*"xyxy"]})
+    asked: dict[str, Any] = {"person": "name", "sensitive": "ill", "m": 2}
+    history, out = tmp_path / "h", tmp_path / "o.csv"
+    seen: list[bytes] = []
+
+    def full(*_: Any) -> None:
+        seen.append(history.read_bytes())
+        raise InputError("no room")
+
+    for known in (False, True):
+        release = ic.republish(people, history, **asked)
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.series.release.write", full)
+            with pytest.raises(InputError, match="no room"):
+                release.write(out, history)
+        assert seen.pop() == release.history.text()  # a kill leaves this
+        assert history.exists() == known
+        assert not known or history.read_bytes() == release.before.text()
+        release.write(out, history)

@@ -2,7 +2,7 @@
 
 ``numba.njit(cache=True)`` raises at import when neither the package folder nor the user's cache
 folder can be written (read-only installs, locked-down containers).  A kernel must still run
-there, so the decorator falls back to compiling without a cache.
+there, with what others have compiled or without a cache (see ``caches``).
 
 Numba notices when the file of a kernel was edited, but not when that of a kernel it calls was: then
 the old code would go on running, with wrong results.  And it stumbles over caches that speak of
@@ -10,7 +10,6 @@ types which have moved.  So caches bear a digest of all sources that a kernel ma
 ``Sources``), and nothing of their times: the same sources elsewhere are the same kernels.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -23,14 +22,13 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
-from numba.core import config
-from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 from numba.core.registry import CPUDispatcher
 
 from incrowd.kernels import interpreted
+from incrowd.kernels.caches import CacheFile, cache_of
 from incrowd.run import clock
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -156,6 +154,7 @@ class Kernel(CPUDispatcher):
 
     library: Any = JITCodeLibrary
     special: Mapping[str, Any]
+    _cache: Any
     begun = False  # whether its cache was sought
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -266,69 +265,21 @@ def cached(made: Kernel) -> None:
     """Have a kernel keep what is compiled of it: a run asks for few of all kernels."""
     made.begun = True
     try:
-        require_home(made.py_func.__code__.co_filename)
-        made.enable_caching()
-    except RuntimeError:  # nowhere to keep the cache ("no locator available", no home)
+        made._cache = cache_of(made.py_func)
+    except RuntimeError:  # nowhere to keep the cache
         CacheFile.lost += 1
     with suppress(AttributeError):  # there is none, or numba keeps its caches otherwise
         cache: Any = getattr(made, "_cache", None)
         file = cache._cache_file
         file.__class__ = CacheFile
         file._version = version_of(made.py_func)
-        if made.py_func.__module__ in SOURCES.texts:
-            file._source_stamp = None  # the digest says more
         if isinstance(made, Inner):
             file._index_name = f"{PART}{file._index_name}"
             file._index_path = str(Path(file._cache_path, file._index_name))
             file._data_name_pattern = f"{PART}{file._data_name_pattern}"
-
-
-def require_home(file: str) -> None:
-    """Raise RuntimeError where numba would keep caches in the folder in which a run begins.
-
-    It does, in one called ``~``, for a user without a home and a package that can only be read.
-    The next run elsewhere would not find them, and would run what somebody else left there.
-    """
-    numbas: Any = config
-    if not numbas.CACHE_DIR and not os.access(Path(file).parent, os.W_OK):
-        named = os.environ.get("XDG_CACHE_HOME")
-        home = Path.home() if named is None else Path(named)  # raises it
-        if not home.is_absolute():
-            raise RuntimeError("no folder of the user")
-
-
-class CacheFile(IndexDataCacheFile):
-    """The cache of a kernel, without which a run goes on.
-
-    Where it cannot be read or written (no room, a quota, a colleague's files, half a file), numba
-    would end the run.  And it writes the index first: a process that is killed then, or another one
-    that counts the same files, leaves there the code of other sources or other types.
-
-    Attributes
-    ----------
-    lost: how many kernels of this process could not be kept.
-    """
-
-    lost = 0
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled, with what it is, if there is room."""
-        try:
-            super().save(key, (self._version, key, data))
-        except OSError:
-            CacheFile.lost += 1
-
-    def load(self, key: Any) -> Any:
-        """Return what is kept, or None where that is something else."""
-        with suppress(Exception):  # what half a file raises, pickle does not say
-            found: Any = super().load(key)
-            return found[2] if found[:2] == (self._version, key) else None
-
-    def _load_index(self) -> dict[Any, str]:
-        try:
-            return super()._load_index()
-        except Exception:  # as above
-            return {}
+        if made.py_func.__module__ in SOURCES.texts:
+            file._source_stamp = None  # the digest says more
+            file.share(made.py_func.__code__.co_filename)
 
 
 def load_numba() -> None:

@@ -151,7 +151,8 @@ def require_expected(path: str | Path, history: History, seal: str | None) -> No
     if seal is not None and seal.strip().lower() != history.seal:
         raise InputError(
             f"{path}: not the history that is expected (--expect-history, expect_history=): it was "
-            "changed since, is of another release, or is not there"
+            "changed since, is of another release (also of one whose run was killed before its "
+            "file was there), or is not there"
         )
 
 

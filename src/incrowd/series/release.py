@@ -131,8 +131,10 @@ class Republished:
         return alike(self.table.source, self.published.to_dict(as_series=False))
 
     def write(self, path: str | Path, history: str | Path) -> None:
-        """Write the release, and the history with it: both or neither.
+        """Write the history, then the release: both or neither.
 
+        A process that is killed in between leaves a history that counts a release which is not
+        there, never a release that no history knows: those after it could be intersected with it.
         It may be written several times.  Of two releases that follow the same one, only the first
         can be written to the series' history: the other does not know of it.
 
@@ -144,11 +146,22 @@ class Republished:
         source = in_form_of(self.table.source, self.published, path)
         with alone_in(Path(history).resolve().parent):
             require_followed(history, self.before, self.history)
-            with whole(history, private=True) as file:
-                file.write(self.history.text())
-                file.flush()
-                os.fsync(file.fileno())  # some disks say only now that there is no room
+            earlier = Path(history).read_bytes() if Path(history).exists() else None
+            put(history, self.history.text())
+            try:
                 write(source.edited(Edit(source.columns)), path)
+            except BaseException:
+                put(history, earlier)
+                raise
+
+
+def put(history: str | Path, text: bytes | None) -> None:
+    """Write a history, or take it away where there was none."""
+    if text is None:
+        Path(os.path.realpath(history)).unlink(missing_ok=True)
+    else:
+        with whole(history, private=True) as file:
+            file.write(text)
 
 
 def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
