@@ -189,6 +189,7 @@ def test_init_proposes_ages(tmp_path: Path) -> None:
     text = incrowd("init", tmp_path / "t.csv").stdout
     assert '# age = "years(dateOfBirth, YYYY-MM-DD)"' in text
     assert "years(visit" not in text and "# [derive]" in text
+    assert '# under [hierarchies], where its rule may be "interval:5,10,20"' in text
     assert '# age_2 = "years(dob, YYYY-MM-DD, format=%d/%m/%Y)"' in text
 
 

@@ -65,7 +65,8 @@ def ages(guesses: Sequence[Guess]) -> list[str]:
     return [
         "",
         "# A birth date tells more than an age. For an age in its place take the # away, say at",
-        "# which day ages are counted, and name the new column above in place of the old one.",
+        "# which day ages are counted, and name the new column in place of the old one: above, and",
+        '# under [hierarchies], where its rule may be "interval:5,10,20".',
         "# [derive]",
         *(f"# {name} = {quoted(str(guess.derive))}" for name, guess in rules),
     ]
