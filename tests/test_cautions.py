@@ -53,6 +53,16 @@ def test_people_of_one_household_in_a_class_are_warned_of():
     assert ic.anonymize(frame.drop("home"), k=5, person="pid").warnings == ()
 
 
+def test_what_differs_within_people_is_no_household():
+    """Tests the number of a visit, and a home that one of the people of several rows has left."""
+    frame = pl.DataFrame({"who": [f"P{i // 2}" for i in range(20)], "sex": ["f"] * 20})
+    visit = frame.with_columns(n=pl.Series([i % 2 for i in range(20)]))
+    assert ic.anonymize(visit, k=3, person="who", id="n").warnings == ()
+    moved = frame.with_columns(n=pl.Series([0, 1] + [0] * 18))
+    (warning,) = ic.anonymize(moved, k=3, person="who", id="n").warnings
+    assert "fewer than 3 different ones" in warning and "--person n" in warning
+
+
 def test_an_identifier_of_different_values_is_not_warned_of():
     frame = VISITS.with_columns(pid=pl.Series([str(i) for i in range(20)]))
     assert ic.anonymize(frame, k=5, id="pid").warnings == ()

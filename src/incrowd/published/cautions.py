@@ -16,6 +16,7 @@ from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, peopl
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
+from incrowd.tables.whose import owners
 from incrowd.text.missing import marks_for
 from incrowd.text.units import counted
 
@@ -36,21 +37,30 @@ def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]
     """
     if roles.person:
         names = [name for name in roles.id if name not in roles.person]
-        yield from living_together(source, names, classes, k)
+        yield from living_together(source, roles.person, names, classes, k)
     else:
         yield from repeated(source, roles.id, classes, k)
 
 
-def living_together(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
+def living_together(
+    source: Source, person: Sequence[str], names: Sequence[str], classes: Ints, k: int
+) -> Iterator[str]:
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
-    A class of k people of one household is hardly a crowd.  Parameters as of ``repeated``.
+    A class of k people of one household is hardly a crowd.  A column in which most people with
+    several rows differ, as in a number of the visit, is no household's.  Parameters as of
+    ``repeated``.
     """
+    whose = owners(source, person).codes.astype(np.int64)
+    several = np.bincount(whose) > 1
     for name in names:
         column = told(source, name)
         if column is None:
             continue
-        different = values_by_class(classes, column.codes.astype(np.int64))
+        codes = column.codes.astype(np.int64)
+        if 2 * int((values_by_class(whose, codes) > 1).sum()) > several.sum():
+            continue
+        different = values_by_class(classes, codes)
         few, one = int((different < k).sum()), int((different == 1).sum())
         if few:
             single = f" (in {one:,} only one)" if one else ""
