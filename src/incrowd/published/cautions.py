@@ -210,6 +210,33 @@ def alike(table: Coded) -> Iterator[str]:
     yield from people_twice({name: each.values for name, each in whose.items() if each})
 
 
+def lost_zeros(table: Coded, policy: Policy) -> Iterator[str]:
+    """Yield a caution for codes under a mask that seem to have been read as numbers: 1067, 95953.
+
+    Some are a digit shorter than all others, and none begins with 0; or they have decimals.
+    """
+    for tree in table.instance.trees:
+        if not str(policy.hierarchies.get(tree.column)).startswith(("prefix:", "keep:")):
+            continue
+        marks = marks_for(policy.na, tree.column)
+        codes = [leaf for leaf in tree.leaves if leaf is not None and leaf not in marks]
+        bare = [code.removesuffix(".0") for code in codes]
+        if not all(code.isdecimal() and code[0] != "0" for code in bare):
+            continue
+        least, most = min(map(len, bare), default=0), max(map(len, bare), default=0)
+        if bare != codes:
+            how = "have decimals"
+        elif most == least + 1 and least > 2:
+            how = "differ in length by a digit, and none begins with 0"
+        else:
+            continue
+        yield (
+            f"codes of {tree.column!r} {how}: if they were numbers where they should have been "
+            "text, they lost their leading zeros, and their first digits mean something else; read "
+            "that column as text (pandas: dtype=str)"
+        )
+
+
 def of_index(source: Source, order: str) -> Iterator[str]:
     """Yield a caution where the rows of a frame keep an index that may name them."""
     if order == "keep" and getattr(source, "names_rows", False):
