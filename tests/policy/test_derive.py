@@ -192,6 +192,8 @@ def test_init_proposes_ages(tmp_path: Path) -> None:
     assert "years(visit" not in text and "# [derive]" in text
     assert '# under [hierarchies], where its rule may be "interval:5,10,20"' in text
     assert '# age_2 = "years(dob, YYYY-MM-DD, format=%d/%m/%Y)"' in text
+    frame.with_columns(age=pl.Series(range(40))).write_csv(tmp_path / "t.csv")
+    assert '# age_2 = "years(dateOfBirth' in incrowd("init", tmp_path / "t.csv").stdout
 
 
 def test_the_column_behind_a_derived_one_may_be_called_an_identifier() -> None:
