@@ -53,6 +53,35 @@ def test_people_of_one_household_in_a_class_are_warned_of():
     assert ic.anonymize(frame.drop("home"), k=5, person="pid").warnings == ()
 
 
+def test_what_differs_within_people_is_no_household():
+    """Tests the number of a visit, and a home that one of the people of several rows has left."""
+    frame = pl.DataFrame({"who": [f"P{i // 2}" for i in range(20)], "sex": ["f"] * 20})
+    visit = frame.with_columns(n=pl.Series([i % 2 for i in range(20)]))
+    assert ic.anonymize(visit, k=3, person="who", id="n").warnings == ()
+    moved = frame.with_columns(n=pl.Series([0, 1] + [0] * 18))
+    (warning,) = ic.anonymize(moved, k=3, person="who", id="n").warnings
+    assert "fewer than 3 different ones" in warning and "--person n" in warning
+
+
+@pytest.mark.parametrize(
+    ("codes", "rule", "part"),
+    [
+        ([1067, 1069, 95953], "prefix:2", "differ in length by a digit"),
+        ([1067, None, 95953], "keep:2", "differ in length by a digit"),
+        (["1067.0", None, "95953.0"], "keep:2", "have decimals"),  # what pandas writes of these
+        (["01067", "01069", "95953"], "prefix:2", None),  # text, as it should be
+        (["1067", "1069", "9595"], "prefix:2", None),  # codes of four digits
+        (["1", "11", "12"], "keep:1", None),  # an outline's numbers
+        ([1067, 1069, 95953], "interval:10", None),
+    ],
+)
+def test_codes_that_lost_their_zeros_are_warned_of(codes, rule, part):
+    """Tests codes read as numbers, and those that are as they were."""
+    release = ic.anonymize(pd.DataFrame({"zip": codes * 2, "a": 1}), 2, hierarchies={"zip": rule})
+    assert len(release.warnings) == (part is not None)
+    assert all(part in each and "1067" not in each for each in release.warnings)
+
+
 def test_an_identifier_of_different_values_is_not_warned_of():
     frame = VISITS.with_columns(pid=pl.Series([str(i) for i in range(20)]))
     assert ic.anonymize(frame, k=5, id="pid").warnings == ()

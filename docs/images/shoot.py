@@ -34,7 +34,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("report.png"))
     parser.add_argument("--browser", default="chromium")
     given = parser.parse_args()
-    release = ic.anonymize(nhefs(), 5, qi=QI, sensitive=SENSITIVE, gap=0.01, time_limit=60)
+    release = ic.anonymize(nhefs(), 5, qi=QI, sensitive=SENSITIVE, gap=0.01)  # as demo does
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         release.report(path, internal=True)

@@ -51,3 +51,10 @@ def test_mistakes(
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert not any(cell in done.stderr for cell in ("nurse", "gout", "'34'", "key", "secret"))
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_commas_are_spoken_of_only_where_columns_are_named() -> None:
+    """Tests a table typed behind a hierarchy, whose command takes no columns."""
+    done = CliRunner().invoke(cli, ["hierarchy", "check", "head.csv", "t.csv"])
+    assert done.exit_code == 2 and "unexpected extra argument" in done.output
+    assert "commas" not in done.output

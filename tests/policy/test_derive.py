@@ -168,7 +168,8 @@ def test_a_proof_is_of_the_derived_table(table: str) -> None:
     assert texts(read("d.csv"))["age"].to_list() == AGES
     verify = ("verify", "o.csv", "--proof", "p", "--original")
     assert incrowd(*verify, "d.csv").exit_code == 0
-    assert incrowd(*verify, table).exit_code == 1
+    told = incrowd(*verify, table)
+    assert told.exit_code == 1 and "lacks it" in told.output and "--derived wrote" in told.output
     told = incrowd(*verify, "d.csv", "--derive", f"age={RULE}")
     assert told.exit_code == 2 and "written with --derived" in told.output
     again = ("verify", "d.csv", "--original", table, "-k", 1, "--derive", f"age={RULE}")
@@ -189,7 +190,10 @@ def test_init_proposes_ages(tmp_path: Path) -> None:
     text = incrowd("init", tmp_path / "t.csv").stdout
     assert '# age = "years(dateOfBirth, YYYY-MM-DD)"' in text
     assert "years(visit" not in text and "# [derive]" in text
+    assert '# under [hierarchies], where its rule may be "interval:5,10,20"' in text
     assert '# age_2 = "years(dob, YYYY-MM-DD, format=%d/%m/%Y)"' in text
+    frame.with_columns(age=pl.Series(range(40))).write_csv(tmp_path / "t.csv")
+    assert '# age_2 = "years(dateOfBirth' in incrowd("init", tmp_path / "t.csv").stdout
 
 
 def test_the_column_behind_a_derived_one_may_be_called_an_identifier() -> None:

@@ -98,6 +98,7 @@ COLUMNS = {
                     "date:format=%m/%Y,year,decade,20years,century"),
     "lot": ([f"{3000 + i}-{1 + i % 12:02}" for i in range(ROWS)], "id", None),
     "household": ([f"H{i // 3:03}" for i in range(ROWS)], "id", None),
+    "hid": ([f"H{i // 3:03}" for i in range(ROWS)], "id", None),
     "family_status": (["one", "two", "many"] * (ROWS // 3), "qi", None),
     "annual_income": ([str(1000 * i) for i in range(ROWS)], "sensitive", None),
     "empty": ([None] * ROWS, "qi", None),

@@ -87,6 +87,15 @@ def test_a_file_that_lists_a_mark_has_its_way(tmp_path: Path) -> None:
         parse(str(file)).build("c", ["1", "-9"])
 
 
+def test_a_code_among_numbers_stays_where_it_is_named() -> None:
+    """Tests that ages cut before are refused with the way out, and that it is one."""
+    frame = pl.DataFrame({"age": ["34", "36", "90+", "90+"]})
+    with pytest.raises(HierarchyError, match=r"is to stay as it is, such as 90\+ \(--na\)"):
+        ic.anonymize(frame, 2, hierarchies={"age": "interval:10"})
+    found = ic.anonymize(frame, 2, hierarchies={"age": "interval:10"}, na={"age": ["90+"]})
+    assert found.data["age"].to_list() == ["30-39", "30-39", "90+", "90+"]
+
+
 def test_a_way_out_of_nan() -> None:
     """Tests that a message names the option, and the words that stand for no number."""
     with pytest.raises(HierarchyError, match=r"NaN or inf: --na -inf,NaN takes them as missing"):

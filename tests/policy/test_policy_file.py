@@ -100,6 +100,13 @@ ERRORS = [
     ("[[caps]]\ncolumn = 'a'", "policy.toml: caps: a cap lacks its share"),
     ("[caps]\nage = 2", "caps.age must be at most 1, not 2"),
     ("k = ", "policy.toml: not TOML: Invalid value (at end of document)"),
+    (
+        "[hierarchies]\nErlös = 'mean'",
+        "after a key in a key/value pair (at line 2, column 4); a name",
+    ),
+    ("[weights]\nÄrzte = 2", "Invalid statement (at line 2, column 1); a name with a space"),
+    ("[hierarchies]\nb.age = 'mean'", "not a table; a name with a space, a dot, an umlaut or the"),
+    ("[na]\nb.age = ['x']", "na.b must be a text or a list of texts, not a table; a name"),
     ("[caps]\nage = 'x'", "caps: the share of 'age' must be a number"),
 ]
 

@@ -85,9 +85,9 @@ def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
         asked.append("cost")
     if asked:
         raise HierarchyError(
-            f"column {column!r}: {rule} publishes averages, with which {', '.join(asked)} "
-            f"{'is' if len(asked) == 1 else 'are'} not served; leave that out, or give the column "
-            "a range or a hierarchy with levels"
+            f"column {column!r}: {rule} publishes averages, and these are not made under "
+            f"{', '.join(asked)}; give the column a range or a hierarchy with levels, or do not "
+            f"ask for {' or '.join(asked)}"
         )
     averaging(policy.method_id)
 

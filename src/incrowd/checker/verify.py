@@ -152,7 +152,7 @@ def require_columns(
     named = [c for names in roles.values() for c in names]
     for column in {*before.columns, *named}:
         once = named.count(column) == 1 and column in before.columns
-        require(once, "this column has not exactly one role", column=column)
+        require(once, "the original lacks it, or it has not exactly one role", column=column)
     wanted = [c for c in before.columns if c not in roles["id"]]
     for column in after.columns:
         require(column in wanted, "the release must not hold this column", column=column)

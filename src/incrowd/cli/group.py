@@ -135,7 +135,11 @@ def guarded(run: Callable[[], Any]) -> int:
         return told(no_option(error), 2)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "incrowd"
-        return told(f"{reworded(one_line(error.format_message()))} (see {path} --help)", 2)
+        options = (
+            [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
+        )
+        said = reworded(one_line(error.format_message()), "--qi" in options)
+        return told(f"{said} (see {path} --help)", 2)
     except click.ClickException as error:
         return told(one_line(error.format_message()), 2)
     except (click.Abort, KeyboardInterrupt):
@@ -183,9 +187,12 @@ def no_option(error: click.NoSuchOption) -> str:
     return f"No such option {error.option_name!r}{near} (see {path} --help)"
 
 
-def reworded(text: str) -> str:
-    """Return what click says of arguments in words that need no program to be known."""
-    if text.startswith("Got unexpected extra argument"):
+def reworded(text: str, names: bool) -> str:
+    """Return what click says of arguments in words that need no program to be known.
+
+    names: whether the command takes names of columns.
+    """
+    if names and text.startswith("Got unexpected extra argument"):
         return f"{text}; several names are one text, with commas and no blanks: --qi age,sex"
     number = text.replace("a valid float", "a number like 60 or 0.01")
     return number.replace("a valid integer", "a whole number")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 OTHER_FILE = (
     "next     if that is not meant: a copy that was opened and saved, sorted, or sent with other "
     "line ends is another file, and so is one of another run. Take the files that incrowd read "
-    "and wrote, of one run; their names do not matter"
+    "and wrote, of one run (with --derive the original is what --derived wrote, with --existing "
+    "what --joined wrote); their names do not matter"
 )
 STEPS = {
     TABLES: OTHER_FILE,

@@ -172,7 +172,8 @@ class UnreadError(LackingError):
         return (
             f"column {self.column!r}, {self.origin}: {count}{what}, {where}; "
             "write numbers like 35, -4 or 12.50, leave missing ones empty or name what stands for "
-            f"them (--na), or use a hierarchy file{decimal_hint(self.absent)}"
+            "them, or is to stay as it is, such as 90+ (--na), or use a hierarchy file"
+            f"{decimal_hint(self.absent)}"
         )
 
 

@@ -12,6 +12,8 @@ from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Optio
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.combination import protect_of
 
+QUOTES = 'a name with a space, a dot, an umlaut or the like needs quotes, as in "zip code" = …'
+
 
 def read_keys(path: str | Path) -> dict[str, Any]:
     """Return the arguments of ``Policy`` that a policy file gives; paths made whole.
@@ -35,8 +37,10 @@ def read_keys(path: str | Path) -> dict[str, Any]:
 
 
 def _plain(message: str) -> str:
-    """The parser's message without a full stop at its end."""
-    return message.rstrip(".")
+    """The parser's message without a full stop at its end, and what mends names."""
+    at_names = ("Expected '=' after a key", "Invalid statement", "Invalid initial character")
+    hint = f"; {QUOTES}" if message.startswith(at_names) else ""
+    return message.rstrip(".") + hint
 
 
 @dataclass(frozen=True)
@@ -183,10 +187,8 @@ class Reader:
 
     def marks(self, given: Any, path: str) -> Any:
         """Return texts of missing values: a list, or column → list."""
-        if isinstance(given, Mapping):
-            return {
-                column: self.marks(texts, f"{path}.{column}") for column, texts in given.items()
-            }
+        if isinstance(given, Mapping) and "." not in path:
+            return {name: self.marks(texts, f"{path}.{name}") for name, texts in given.items()}
         texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list) or any(not isinstance(text, str) for text in texts):
             raise self.wrong(path, "a text or a list of texts", given)
@@ -216,4 +218,5 @@ class Reader:
         kinds = {bool: "true or false", str: "a text", int: "a whole number"}
         kinds[float] = "a number with decimals"
         kind = kinds.get(type(given), "a list" if isinstance(given, list) else "a table")
-        return InputError(f"{self.name}: {path} must be {expected}, not {kind}")
+        hint = f"; {QUOTES}" if isinstance(given, Mapping) else ""  # a.b = … is a table to TOML
+        return InputError(f"{self.name}: {path} must be {expected}, not {kind}{hint}")

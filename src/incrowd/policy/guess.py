@@ -44,7 +44,9 @@ PEOPLE = (  # of these a column that bears the word alone, with many values, say
     *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
     *("member", "customer", "client", "pat", "patnr", "patienten", "pseudonym", "versicherte"),
 )
-HOUSEHOLDS = ("household", "households", "haushalt", "hh", "hhid", "family", "familie", "famille")
+HOUSEHOLDS = (
+    *("household", "households", "haushalt", "hh", "hhid", "hid", "family", "familie", "famille"),
+)
 MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
 QUANTITIES = (
     "alter",

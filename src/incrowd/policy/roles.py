@@ -100,11 +100,16 @@ def require_unpublished(
         raise InputError("a column is called like the columns of persons together; rename it")
 
 
+MANY = 12  # columns, that nobody likes to type
+
+
 def _without_role(left: Sequence[str]) -> str:
-    shown = ", ".join(repr(column) for column in left[:12]) + (", …" if len(left) > 12 else "")
+    many = len(left) > MANY
+    shown = ", ".join(repr(column) for column in left[:MANY]) + (", …" if many else "")
     return (
         f"{len(left)} column{'s have' if len(left) > 1 else ' has'} no role: {shown}; name each as "
         "quasi-identifier (--qi), sensitive (--sensitive) or other column to publish unchanged "
         "(--keep), or leave it out of the release (--id)"
+        + ("; incrowd init writes all columns into a policy file, to be corrected" if many else "")
         + ('; "" is the column without a name, as in --id ""' if "" in left else "")
     )

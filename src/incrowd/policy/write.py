@@ -1,6 +1,7 @@
 """A first policy file from guesses: each with its reason beside it, ready to be used and edited."""
 
 from collections.abc import Sequence
+from itertools import chain, count
 
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.guess import Guess
@@ -60,14 +61,16 @@ def ages(guesses: Sequence[Guess]) -> list[str]:
     found = [guess for guess in guesses if guess.derive is not None]
     if not found:
         return []
-    names = ["age", *(f"age_{i}" for i in range(2, len(found) + 1))]
-    rules = zip(names, found, strict=True)
+    taken = {guess.column for guess in guesses}
+    numbered = chain(["age"], (f"age_{i}" for i in count(2)))
+    names = (name for name in numbered if name not in taken)
     return [
         "",
         "# A birth date tells more than an age. For an age in its place take the # away, say at",
-        "# which day ages are counted, and name the new column above in place of the old one.",
+        "# which day ages are counted, and name the new column in place of the old one: above, and",
+        '# under [hierarchies], where its rule may be "interval:5,10,20".',
         "# [derive]",
-        *(f"# {name} = {quoted(str(guess.derive))}" for name, guess in rules),
+        *(f"# {next(names)} = {quoted(str(guess.derive))}" for guess in found),
     ]
 
 

@@ -16,6 +16,7 @@ from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, peopl
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
+from incrowd.tables.whose import owners
 from incrowd.text.missing import marks_for
 from incrowd.text.units import counted
 
@@ -36,21 +37,30 @@ def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]
     """
     if roles.person:
         names = [name for name in roles.id if name not in roles.person]
-        yield from living_together(source, names, classes, k)
+        yield from living_together(source, roles.person, names, classes, k)
     else:
         yield from repeated(source, roles.id, classes, k)
 
 
-def living_together(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
+def living_together(
+    source: Source, person: Sequence[str], names: Sequence[str], classes: Ints, k: int
+) -> Iterator[str]:
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
-    A class of k people of one household is hardly a crowd.  Parameters as of ``repeated``.
+    A class of k people of one household is hardly a crowd.  A column in which most people with
+    several rows differ, as in a number of the visit, is no household's.  Parameters as of
+    ``repeated``.
     """
+    whose = owners(source, person).codes.astype(np.int64)
+    several = np.bincount(whose) > 1
     for name in names:
         column = told(source, name)
         if column is None:
             continue
-        different = values_by_class(classes, column.codes.astype(np.int64))
+        codes = column.codes.astype(np.int64)
+        if 2 * int((values_by_class(whose, codes) > 1).sum()) > several.sum():
+            continue
+        different = values_by_class(classes, codes)
         few, one = int((different < k).sum()), int((different == 1).sum())
         if few:
             single = f" (in {one:,} only one)" if one else ""
@@ -198,6 +208,33 @@ def alike(table: Coded) -> Iterator[str]:
     yield from twins(found)
     whose = {name: told(table.source, name) for name in table.roles.person}
     yield from people_twice({name: each.values for name, each in whose.items() if each})
+
+
+def lost_zeros(table: Coded, policy: Policy) -> Iterator[str]:
+    """Yield a caution for codes under a mask that seem to have been read as numbers: 1067, 95953.
+
+    Some are a digit shorter than all others, and none begins with 0; or they have decimals.
+    """
+    for tree in table.instance.trees:
+        if not str(policy.hierarchies.get(tree.column)).startswith(("prefix:", "keep:")):
+            continue
+        marks = marks_for(policy.na, tree.column)
+        codes = [leaf for leaf in tree.leaves if leaf is not None and leaf not in marks]
+        bare = [code.removesuffix(".0") for code in codes]
+        if not all(code.isdecimal() and code[0] != "0" for code in bare):
+            continue
+        least, most = min(map(len, bare), default=0), max(map(len, bare), default=0)
+        if bare != codes:
+            how = "have decimals"
+        elif most == least + 1 and least > 2:
+            how = "differ in length by a digit, and none begins with 0"
+        else:
+            continue
+        yield (
+            f"codes of {tree.column!r} {how}: if they were numbers where they should have been "
+            "text, they lost their leading zeros, and their first digits mean something else; read "
+            "that column as text (pandas: dtype=str)"
+        )
 
 
 def of_index(source: Source, order: str) -> Iterator[str]:
