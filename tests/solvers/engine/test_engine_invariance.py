@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.costs import RULES
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
@@ -179,16 +181,26 @@ def test_a_gap_is_noticed_within_a_stage() -> None:
     assert last.stage == "annealing" and last.share is not None and last.share < 1.0
 
 
-@pytest.mark.parametrize("kind", ["suppression", "trees"])
-def test_large_tables_by_suppression_are_polished_where_a_gap_is_asked_for(kind: str) -> None:
-    """Tests that others are polished anyhow."""
-    instance, _ = next(random_tables(46, 1, kind, (700, 701), (4, 5)))
+def ranged(rows: int) -> Instance:
+    """A table with one column of intervals, one of suppression."""
+    values = [str(n) for n in range(12)]
+    family, _ = Ranges().family("r", values, RULES["level"])
+    codes = np.random.default_rng(46).integers(0, 12, (rows, 2))
+    return from_codes(codes, (family, Tree.suppression("q", tuple(values), 400_000)))[0]
+
+
+@pytest.mark.parametrize("kind", ["suppression", "trees", "ranges"])
+def test_large_tables_are_polished_where_a_gap_is_asked_for_or_nothing_better(kind: str) -> None:
+    """Tests that those with trees are polished anyhow."""
+    tables = random_tables(46, 1, kind, (700, 701), (4, 5)) if kind != "ranges" else None
+    instance = next(tables)[0] if tables else ranged(700)
 
     def polished(stop: Stop) -> bool:
         events: list[Event] = []
         context = Context(stop=stop, listener=events.append)
         run_of = Run(QUICK, Problem(instance, KAnonymity(3)), context)
         run_of.at_once()
+        run_of.search.priced = True
         run_of.search.polish()
         return any(e.stage == "polishing" for e in events)
 

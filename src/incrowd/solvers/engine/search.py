@@ -48,6 +48,9 @@ SOONER, MILD, FEW_STEPS = (0.6, 0.4), 0.25, 40
 # seconds of a time limit per row from which on blocks of rows gain as much as more trading
 BLOCKS_PAY = 1e-2
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
+# where blocks of rows follow among ranges, they find what annealing leaves: times as much that a
+# candidate may cost above its prices, as many moves, as much heat at first
+NARROW, BRIEF, MILDER = 0.6, 0.5, 0.5
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
 
@@ -114,7 +117,9 @@ class Search:
     def slack(self) -> float:
         """Return the reduced cost, in cells, up to which classes are candidates."""
         usual = self.means.slack * self.k**self.means.spread
-        return max(usual, PATIENT_SLACK) if self.shares.wide else usual
+        if self.shares.wide:
+            return max(usual, PATIENT_SLACK)
+        return NARROW * usual if self.builds_on() else usual
 
     def emission(self) -> Emission:
         """List the candidate pairs, anew when the prices have changed."""
@@ -161,6 +166,10 @@ class Search:
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
         if self.instance.ranged and not self.blocks_suit and not self.means.annealing:
             annealing = replace(annealing, moves=SOONER[self.trades_on()] * annealing.moves)
+        if self.builds_on() and not self.means.annealing:
+            hot, cold = annealing.heat
+            moves, most = BRIEF * annealing.moves, int(BRIEF * annealing.most)
+            annealing = replace(annealing, moves=moves, most=most, heat=(MILDER * hot, cold))
         if self.priced:
             annealing = self.cooler(annealing)
         left = self.stop.left()
@@ -221,6 +230,10 @@ class Search:
     def rebuilds(self) -> bool:
         """Whether blocks of near classes are put together anew."""
         return self.guided() and self.blocks_suit
+
+    def builds_on(self) -> bool:
+        """Whether such blocks follow a release by patterns among ranges."""
+        return self.instance.ranged and not self.wide and self.rebuilds()
 
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
@@ -297,10 +310,10 @@ class Search:
         """Anneal where classes pay above their prices and re-solve blocks, while that pays.
 
         Large tables by suppression only where more is asked for: a turn takes a tenth of a run
-        there, and saves .01 %.
+        there, and saves .01 %.  So those of ranges whose blocks of rows are put together anew.
         """
         small = self.small
-        pays = small or self.stop.patient or not self.instance.plain
+        pays = small or self.stop.patient or not (self.instance.plain or self.builds_on())
         if self.instance.rows <= 2 * self.k or not pays:
             return
         candidates, pattern = with_solution(self.emission(), self.progress.best)
