@@ -309,6 +309,31 @@ def test_a_kernel_is_a_part_of_its_callers() -> None:
         both.part(4)
 
 
+def test_an_operator_is_typed_once_for_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests also that numba itself stays as it was."""
+    asked: list[tuple[Any, Any]] = []
+    numbas = jit.typed_by_numba
+
+    def counted(operator: Any, context: Any, args: Any, kws: Any) -> Any:
+        asked.append((operator, args))
+        return numbas(operator, context, args, kws)
+
+    @kernel
+    def summed(x: Any, y: Any) -> Any:
+        return x[0] + y[0] + x[1] + y[1]
+
+    @kernel
+    def least(x: Any, y: Any) -> Any:
+        return min(x[0] + y[0], x[1] + y[1])
+
+    monkeypatch.setattr(jit, "typed_by_numba", counted)
+    monkeypatch.setattr(jit, "TYPED", {})
+    x, y = np.array([1.0, 5.0]), np.array([4.0, 2.0])
+    assert summed(x, y) == 12.0 and least(x, y) == 5.0
+    assert len(asked) > 2 and len(set(asked)) == len(asked)
+    assert jit.operators.get_call_type is numbas
+
+
 PARTS = """
 import sys
 from incrowd.kernels.jit import inner_kernel, kernel
