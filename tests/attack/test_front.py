@@ -220,7 +220,7 @@ def test_too_few_to_hold_out():
     assert "15 rows, too few to hold half" in found.notes[-1]
 
 
-@pytest.mark.parametrize("rules", [{"k": 5}, {"k": 2, "l": 2}])
+@pytest.mark.parametrize("rules", [{"k": 5}, {"k": 2, "l": 2}, {"protect": "x:5"}])
 def test_a_release_that_broke_its_rules_is_not_taken_for_one_that_keeps_them(rules):
     """Tests that no lawful release of half the table stands in for it: it would seem safe."""
     frame = pl.DataFrame(

@@ -122,6 +122,18 @@ def test_one_person_with_most_rows_of_a_class() -> None:
     assert "right in 50.0%" in found["prosecutor"].outcome.says
 
 
+def test_rows_of_one_person_are_no_class() -> None:
+    """Tests that a release whose classes have k rows of too few people is not taken for lawful."""
+    who = np.repeat(np.arange(60), 3)
+    frame = pl.DataFrame({"a": (who // 2).astype(str), "s": who.astype(str), "who": who})
+    policy = Policy(k=3, person="who", sensitive="s")
+    raw = frame.select("a", "s")
+    with pytest.raises(ic.InputError, match=r"best-guess: the release has 30 classes that k or"):
+        ic.attack(raw, frame, policy=policy, attacks="best-guess")
+    lawful = ic.anonymize(frame, policy=policy)
+    assert ic.attack(lawful, attacks="best-guess")["best-guess"].held_out
+
+
 def test_people_named_by_two_columns_are_others_if_both_differ() -> None:
     """Tests that a hospital in both tables is no person in both."""
     frame = visits(40, 7).with_columns(at=pl.lit("H"))

@@ -16,15 +16,18 @@ from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import places_among, with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
+from incrowd.policy.protect import asked_of
 from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.combination import Combination
 from incrowd.published.fitting import Nodes, common_keys
 from incrowd.series.release import COUNTERFEITS
 from incrowd.tables.base import Column, Table
 from incrowd.tables.whose import owners
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 MATCHED = (
     "The release is shuffled, and several ways of matching its rows to the original's may be "
     "possible: which class a person stands in is one guess of them. Give the proof (--proof) to "
@@ -96,6 +99,9 @@ def scene_of(tables: Tables) -> Scene:
     whose, approximate = rows_of(tables, Nodes(trees, codes[0]), levels, nodes)
     stands = places(tables.original.rows, whose, classes_of(levels, nodes)[1])
     whose_are = [persons_of(table, roles) for table in bearers]
+    if whose_are[0] is not None and not approximate:
+        small = persons_in(stands, whose_are[0], len(seen.sizes)) < policy.k
+        seen = replace(seen, broken=int(small.sum()))
     members = People(codes=codes[0], secrets=worn[0], place=stands, whose=whose_are[0])
     everybody = np.flatnonzero(stands >= 0)  # rows left out are in no release
     members = members.chosen(everybody)
@@ -121,6 +127,27 @@ def persons_of(table: Table, roles: Roles) -> Ints | None:
     return owners(table, roles.person).codes.astype(np.int64)
 
 
+def persons_in(stands: Ints, whose: Ints, classes: int) -> Ints:
+    """int64, shape (classes,): people with a row in each, from each original row's class."""
+    inside = stands >= 0
+    pairs = np.unique(np.column_stack([stands[inside], whose[inside]]), axis=0)
+    return np.bincount(pairs[:, 0], minlength=classes)
+
+
+def broken_by(
+    asked: Sequence[Combination], trees: tuple[Family, ...], labels: Ints, place: Ints
+) -> Bools:
+    """bool, shape (classes,): whether too few rows show what it does in columns asked for."""
+    at = {tree.column: j for j, tree in enumerate(trees)}
+    broken = np.zeros(len(labels), bool)
+    for one in asked:
+        columns = np.array([at[name] for name in one.columns if name in at], np.int64)
+        shown = labels[:, np.append(columns, columns + len(trees))]
+        alike = np.unique(shown, axis=0, return_inverse=True)[1].ravel()
+        broken |= np.bincount(alike[place], minlength=len(labels))[alike] < one.k
+    return broken
+
+
 def seen_of(
     tables: Tables, release: Table, trees: tuple[Family, ...], levels: Ints, nodes: Ints
 ) -> tuple[Seen, Ints]:
@@ -131,7 +158,8 @@ def seen_of(
     secrets = tuple(secret_of(n, column, place, len(labels)) for n, column in columns.items())
     model = None if policy.person else model_of(policy, columns, policy.sources())
     sizes = np.bincount(place, minlength=len(labels)).astype(np.int64)
-    lawful = sizes >= policy.k  # of people a class has no more than rows
+    asked = asked_of(policy, tables.roles.qi)
+    lawful = ~broken_by(asked, trees, labels, place)  # of people a class has no more than rows
     if model is not None and len(labels):
         codes = [np.zeros((release.rows, 0)), *(column.codes for column in columns.values())]
         worn = np.column_stack(codes).astype(np.int32)
