@@ -169,7 +169,7 @@ def test_long_texts_that_stand_in_many_rows(honest: Path, tmp_path: Path) -> Non
     pq.write_table(frame, out, store_schema=False, compression="zstd")
     assert len(out.getvalue()) < 100_000
     proof = repacked(honest / NAMES[2], tmp_path / "p", "ladders.parquet", out.getvalue())
-    assert "too long texts" in verdict_of(honest, proof).reason
+    assert "too long texts: a limit of the checker" in verdict_of(honest, proof).reason
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])

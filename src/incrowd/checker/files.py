@@ -14,6 +14,7 @@ import polars as pl
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, Reading, read_csv
 from incrowd.checker.lean import once_each
+from incrowd.checker.limits import LONG, require_within
 from incrowd.checker.models import require_keys
 from incrowd.checker.packed import (
     READERS,
@@ -85,7 +86,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
             empty = column not in ("leaf", "label") and table[column].null_count() > 0
             require(not empty, f"{name}: {column} has an empty cell")
             size = table[column].str.len_bytes().cast(pl.Int64).sum() if text else 0
-            require(size <= MANY + 64 * FEW * rows, f"{name}: {column} holds too long texts")
+            require_within(size <= MANY + 64 * FEW * rows, f"{name}: {column} {LONG}")
     return Proof(facts, *tables)
 
 
@@ -248,7 +249,7 @@ def words_of(column: pl.Series) -> pl.Series:
     """Return the same as ``as_text``, each different text held once where that is less."""
     if not isinstance(column.dtype, pl.Enum):
         return once_each(as_text(column))
-    require(length_of(column) <= SMALL + TEXT * len(column), "a column holds too long texts")
+    require_within(length_of(column) <= SMALL + TEXT * len(column), f"a column {LONG}")
     return column
 
 
@@ -261,7 +262,7 @@ def as_text(column: pl.Series) -> pl.Series:
     """
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise ValueError("lists, structs and bytes are not text")
-    require(length_of(column) <= SMALL + TEXT * len(column), "a column holds too long texts")
+    require_within(length_of(column) <= SMALL + TEXT * len(column), f"a column {LONG}")
     if column.dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     kinds = column.drop_nulls().unique()

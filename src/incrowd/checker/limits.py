@@ -3,6 +3,7 @@
 from incrowd.checker.rejection import require
 
 BEYOND = ": a limit of the checker, which says nothing against the proof"
+LONG = "holds too long texts"
 
 
 def require_within(truth: bool, reason: str) -> None:
