@@ -9,6 +9,7 @@ import polars as pl
 from incrowd.checker import arrow, beside
 from incrowd.checker.dictionaries import WORDS, idle, words_of
 from incrowd.checker.lean import BLOCK, flat, once_each, table_of, without_maps
+from incrowd.checker.limits import LONG, require_within
 from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
@@ -83,7 +84,7 @@ def checked(table: pl.DataFrame) -> pl.DataFrame:
     table = pl.DataFrame({column.name: stored(column) for column in table.get_columns()})
     for column in table.get_columns():
         fine = sum(map(length_of, flat(column))) <= SMALL + 4 * TEXT * len(column)
-        require(fine, "a column holds too long texts", column=column.name)
+        require_within(fine, f"a column {LONG}", column.name)
     return unclaimed(table)
 
 
