@@ -182,12 +182,16 @@ class Counts:
     def _bayes(self, cells: Cells, own: Ints) -> tuple[Floats, Floats]:
         """Return each value's count, smoothed, and the logarithm of its naive Bayes score."""
         margin, score = np.zeros(len(cells.entry)), np.zeros(len(cells.entry))
+        shown = [
+            ends(tree, cells.levels[:, j], cells.nodes[:, j]) for j, tree in enumerate(self.trees)
+        ]
         for c, tree in enumerate(self.trees):
             mine = np.flatnonzero(cells.by == c)
             width = len(tree.leaves)
             count = np.bincount(self.codes[:, c], minlength=width)[cells.value[mine]] - own[mine]
             margin[mine] = count + 0.1
             score[mine] += np.log(margin[mine])
+            at, value = cells.at[mine], cells.value[mine]
             for d, other in enumerate(self.trees):
                 leaves = len(other.leaves)
                 if d == c or not len(mine) or width * leaves > PAIRS:
@@ -196,9 +200,7 @@ class Counts:
                     self.codes[:, c] * leaves + self.codes[:, d], minlength=width * leaves
                 ).reshape(width, leaves)
                 sums = np.hstack([np.zeros((width, 1), np.int64), np.cumsum(pairs, axis=1)])
-                at = cells.at[mine]
-                low, high = ends(other, cells.levels[at, d], cells.nodes[at, d])
-                value = cells.value[mine]
+                low, high = (end[at] for end in shown[d])
                 both = sums[value, high] - sums[value, low] - own[mine]
                 smooth = 0.2 * (high - low)
                 score[mine] += np.log((both + smooth) / (count + 0.2 * leaves))
