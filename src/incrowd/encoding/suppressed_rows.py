@@ -27,6 +27,7 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.tables.base import FewerRows
+from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
 
@@ -84,8 +85,8 @@ def fewest_dropped(
         kept[serve[np.argmax(frequency(rest, table.values[serve]))]] = False
     none = "obeys" if len(table.sizes) <= 1 else "was found that obeys"
     raise NoLawfulReleaseError(
-        f"no release {none} {model.in_words(names)}, even when {most} rows may be "
-        f"dropped: the table as one class breaks it; {advice}"
+        f"no release {none} {model.in_words(names)}, even when {counted(most, 'row')} "
+        f"may be dropped: the table as one class breaks it; {advice}"
     )
 
 
