@@ -12,7 +12,7 @@ import pytest
 import incrowd as ic
 from averages.plain import spread
 from dial import few
-from incrowd.averages.bound import nearest_of, pair_prices, prices_of
+from incrowd.averages.bound import Priced, nearest_of, pair_prices, prices_of
 from incrowd.averages.lifting import least_room
 from incrowd.averages.strata import Points
 from incrowd.checker.nearest import cheap_by_pairs, require_cheap
@@ -31,6 +31,25 @@ def points(seed, rows, columns, k, absolute=False, twins=True):
     return Points(np.arange(rows), stub, place, np.full(columns, absolute), k)
 
 
+UNIT = 10**9
+
+
+def priced(given, stop=None):
+    """Prices in units of 1/UNIT, and those for fewer rows."""
+    return prices_of(given, UNIT, 0, stop or Stop())
+
+
+def by_pairs(given):
+    """Prices of nearest rows, likewise."""
+    return np.floor(pair_prices(given, nearest_of(given, Stop())) * UNIT).astype(np.int64)
+
+
+def take(given, k, price, fewer=None):
+    """Have the checker look at prices."""
+    absolute = given.absolute.tolist()
+    require_cheap(given.place, absolute, k, price, UNIT, fewer or {})
+
+
 def cost(place, absolute):
     """What a class costs by definition."""
     if absolute:
@@ -44,37 +63,64 @@ def cost(place, absolute):
 def test_no_class_is_priced_above_its_cost(k, absolute, seed):
     """Tests all classes of k rows or more, whatever their size."""
     given = points(seed, 10, 2, k, absolute)
-    for price in (pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())):
+    for price in (by_pairs(given), priced(given).price):
         assert price.min() >= 0
         for size in range(k, 11):
             for one in combinations(range(10), size):
-                assert price[list(one)].sum() <= cost(given.place[list(one)], absolute)
+                assert price[list(one)].sum() / UNIT <= cost(given.place[list(one)], absolute)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize(("columns", "k"), [(1, 4), (2, 5), (3, 6)])
+@pytest.mark.parametrize("seed", range(2))
+def test_no_rows_are_priced_above_their_cost_step_by_step(columns, k, seed):
+    """Tests prices for two rows, three and so on, over all sets of so many."""
+    given = points(seed, 10, columns, k)
+    found = priced(given)
+    assert sorted(found.fewer) == list(range(2, k))
+    for size, price in (*found.fewer.items(), (k, found.price)):
+        for one in combinations(range(10), size):
+            assert price[list(one)].sum() / UNIT <= cost(given.place[list(one)], False)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
 def test_lifted_prices_prove_more(k):
     """Tests that lifting pays, is repeatable, and that the checker takes what it makes."""
     given = points(1, 60, 3, k)
-    pairs, lifted = pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())
-    assert lifted.sum() > (1.02 if k == 2 else 1.2) * pairs.sum()
-    assert (lifted == prices_of(given, 0, Stop())).all()
-    require_cheap(given.place, [False] * 3, k, lifted)
-    require_cheap(given.place, [False] * 3, k, pairs)
+    pairs, lifted = by_pairs(given), priced(given)
+    assert lifted.price.sum() > (1.02 if k == 2 else 1.2) * pairs.sum()
+    assert (lifted.price == priced(given).price).all()
+    take(given, k, lifted.price, lifted.fewer)
+    take(given, k, pairs)
 
 
-def test_larger_classes_are_priced_by_sets_of_five():
-    """Tests k = 7: no class of 7 rows or more is priced above its cost, and more is proven."""
+def test_steps_that_end_early_price_larger_classes(monkeypatch):
+    """Tests k = 7 with smaller sets: no class of 7 rows or more is priced above its cost."""
+    monkeypatch.setattr("incrowd.averages.bound.MOST_SETS", 50)
     given = points(3, 10, 2, 7)
-    price = prices_of(given, 0, Stop())
+    found = priced(given)
+    assert 3 <= max(found.fewer) < 6
     for size in range(7, 11):
         for one in combinations(range(10), size):
-            assert price[list(one)].sum() <= cost(given.place[list(one)], False)
-    given = points(1, 60, 3, 7)
-    pairs, lifted = pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())
-    assert lifted.sum() > 1.02 * pairs.sum()
-    require_cheap(given.place, [False] * 3, 7, lifted)
-    with pytest.raises(RejectedError):
-        require_cheap(given.place, [False] * 3, 7, lifted * 3)
+            assert found.price[list(one)].sum() / UNIT <= cost(given.place[list(one)], False)
+    take(given, 7, found.price, found.fewer)
+    top = max(found.fewer)
+    most = found.fewer[top] * (top * 6) // (7 * (top - 1))
+    assert (found.price == most).all()
+    with pytest.raises(RejectedError, match="price is too high"):
+        take(given, 7, most * 3, found.fewer)
+
+
+def test_steps_too_long_for_the_checker_end(monkeypatch):
+    """Tests that prices are those of the last step that is checked in time, or of pairs."""
+    given = points(1, 60, 3, 6)
+    whole = priced(given)
+    monkeypatch.setattr("incrowd.averages.bound.CHECKED", 4)
+    some = priced(given)
+    assert some.fewer and max(some.fewer) < max(whole.fewer)
+    take(given, 6, some.price, some.fewer)
+    monkeypatch.setattr("incrowd.averages.bound.CHECKED", 0)
+    none = priced(given)
+    assert not none.fewer and (none.price == by_pairs(given)).all()
 
 
 def test_what_takes_too_long_is_rejected(monkeypatch):
@@ -83,33 +129,41 @@ def test_what_takes_too_long_is_rejected(monkeypatch):
     Each row once had a million of its own, half a minute: a proof of some hundred took hours.
     """
     place = np.array([(x, y) for x in range(10) for y in range(10)], float)
-    price = np.full(100, 1.4)
-    require_cheap(place, [False] * 2, 10, price)
+    price = np.full(100, 14)
+    require_cheap(place, [False] * 2, 10, price, 10)
     monkeypatch.setattr("incrowd.checker.nearest.SETS", 4)
     with pytest.raises(RejectedError, match="too many sets of rows"):
-        require_cheap(place, [False] * 2, 10, price)
+        require_cheap(place, [False] * 2, 10, price, 10)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_checker_finds_every_broken_price(k, seed):
-    """Tests that a price is rejected exactly where some k rows are priced above their cost."""
+    """Tests that a price is rejected exactly where some rows are priced above their cost.
+
+    Those for k rows or for fewer, by which others are checked.
+    """
     given, rng = points(seed, 9, 2, k, twins=False), np.random.default_rng(seed)
-    lifted, found = prices_of(given, 0, Stop()), set()
+    lifted, found = priced(given), set()
+    known = {**lifted.fewer, k: lifted.price}
     for _ in range(few(30)):
-        price = lifted * rng.choice([0.6, 1], 9, p=[0.3, 0.7]) * rng.choice([0.99, 1.2])
-        room = min(
-            cost(given.place[list(one)], False) - price[list(one)].sum()
-            for one in combinations(range(9), k)
-        )
+        room, tried = np.inf, {}
+        for size, price in known.items():
+            fair = 0.5 ** (1 / len(known))
+            share = rng.choice([0.6, 1], 9, p=[0.3, 0.7])
+            share *= rng.choice([0.99, 1.2], p=[fair, 1 - fair])
+            tried[size] = np.floor(price * share).astype(np.int64)
+            for one in map(list, combinations(range(9), size)):
+                room = min(room, cost(given.place[one], False) - tried[size][one].sum() / UNIT)
         if abs(room) < 1e-6:
             continue
         found.add(room < 0)
+        price = tried.pop(k)
         if room < 0:
             with pytest.raises(RejectedError, match="price is too high"):
-                require_cheap(given.place, [False] * 2, k, price)
+                take(given, k, price, tried)
         else:
-            require_cheap(given.place, [False] * 2, k, price)
+            take(given, k, price, tried)
     assert found == {True, False}
 
 
@@ -153,7 +207,7 @@ def test_near_rows_are_looked_at():
 def test_a_search_for_one_row_ends_when_time_does() -> None:
     """Tests that it gives up, as beyond its budget: one of many rows in reach may take seconds."""
     place = np.random.default_rng(3).normal(size=(40, 2))
-    rules = place, np.zeros(40), 0.0, 3, 1e9, 1_000
+    rules = place, np.zeros(40), np.zeros((3, 40)), 0.0, 3, 1e9, 1_000
     found, looked = least_room(*rules, np.zeros(1, np.int64))
     assert 0 < found < 1e9 and looked <= 1_000
     assert least_room(*rules, np.ones(1, np.int64)) == (1e9, 1_001)
@@ -163,13 +217,13 @@ def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPat
     """Tests that somebody writes their word: nothing else ends one that is under way."""
     heard = []
 
-    def waiting(points: Points, seed: int, stop: Stop) -> np.ndarray:
+    def waiting(points: Points, unit: int, seed: int, stop: Stop) -> Priced:
         for _ in range(3_000):
             if stop.over[0]:
                 break
             time.sleep(0.01)
         heard.append(int(stop.over[0]))
-        return np.zeros(points.count)
+        return Priced(np.zeros(points.count, np.int64), {})
 
     monkeypatch.setattr("incrowd.averages.of_table.prices_of", waiting)
     frame = pl.DataFrame({"x": [1, 4, 6, 9, 12], "y": [3, 8, 1, 7, 2]})
@@ -180,9 +234,9 @@ def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPat
 def test_time_that_is_up_leaves_prices_of_pairs() -> None:
     """Tests that a search which took all the time leaves something proven."""
     given = points(4, 30, 2, 3)
-    pairs, stop = pair_prices(given, nearest_of(given, Stop())), Stop()
+    pairs, stop = by_pairs(given), Stop()
     stop.halt()
-    assert pairs.sum() > 0 and (prices_of(given, 0, stop) == pairs).all()
+    assert pairs.sum() > 0 and (priced(given, stop).price == pairs).all()
 
 
 @pytest.mark.parametrize("kind", ["mean", "median"])

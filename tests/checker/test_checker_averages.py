@@ -45,7 +45,7 @@ def drawn(seed: int) -> Table:
 
 
 @cache
-def honest(name: str, seed: int = 0) -> Bundle:
+def honest(name: str, seed: int = 0, k: int = 2) -> Bundle:
     """A proof that incrowd makes of a drawn table."""
     table = drawn(seed)
     with TemporaryDirectory() as folder:
@@ -56,16 +56,16 @@ def honest(name: str, seed: int = 0) -> Bundle:
             x for c, rule in RULES[name].items() for x in ("--hierarchy", f"{c}={rule}:digits=3")
         ]
         keep = ",".join(["note", *(c for c in "ab" if c not in RULES[name])])
-        words = ["anonymize", paths[1], "-o", paths[0], "--proof", paths[2], "-k", 2, "--seed", 1]
+        words = ["anonymize", paths[1], "-o", paths[0], "--proof", paths[2], "-k", k, "--seed", 1]
         words += [*rules, "--id", "id", "--keep", keep, "-q"]
         run = CliRunner().invoke(cli, list(map(str, words)))
         assert not run.exit_code, run.output
         return opened(name, paths, (table_like(paths[0].read_bytes(), table), table), {})
 
 
-def base(name: str, seed: int = 0) -> Bundle:
+def base(name: str, seed: int = 0, k: int = 2) -> Bundle:
     """An honest proof, to be changed."""
-    return honest(name, seed).copy()
+    return honest(name, seed, k).copy()
 
 
 def part(bundle: Bundle, **columns: list[int]) -> None:
@@ -202,6 +202,77 @@ def test_forgeries_are_rejected(name: str, tmp_path: Path) -> None:
     verdict = verdict_of(bundle, tmp_path)
     assert not verdict.accepted
     assert verdict.reason
+
+
+def sizes(*given: Any) -> Callable[[Bundle], Any]:
+    """Say that there are prices for so many rows, 0 where there are none yet."""
+
+    def edit(bundle: Bundle) -> None:
+        bundle.facts["sizes"] = [*given]
+        rows = bundle.parts["rows.parquet"].select("original", "class", "price", "price_of_2")
+        for b in given:
+            if f"price_of_{b}" not in rows.columns:
+                rows = rows.with_columns(pl.lit(0).alias(f"price_of_{b}"))
+        bundle.parts["rows.parquet"] = rows
+
+    return edit
+
+
+OF_FEWER: dict[str, Callable[[Bundle], Any]] = {
+    "prices for one row": sizes(1, 2),
+    "prices for as many rows as a class has": sizes(2, 3),
+    "prices for more rows": sizes(2, 4),
+    "prices for two rows twice": sizes(2, 2),
+    "prices for a number that is none": sizes(2, True),
+    "prices that are not named": lambda b: b.facts.pop("sizes"),
+    "prices that are named in a text": fact(sizes="2"),
+    "prices that are not there": fact(sizes=[2, 3]),
+    "a price for two rows too high": lambda b: part(
+        b, price_of_2=[4 * x + 10**9 for x in numbers(b, "price_of_2")]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_FEWER)
+def test_forged_prices_for_fewer_rows_are_rejected(name: str, tmp_path: Path) -> None:
+    """Tests prices by which others are checked: lies about them, all hashes made to fit."""
+    bundle = base("two", k=3)
+    assert bundle.facts["sizes"] == [2] and verdict_of(bundle.copy(), tmp_path).accepted
+    OF_FEWER[name](bundle)
+    verdict = verdict_of(bundle, tmp_path)
+    assert not verdict.accepted
+    assert verdict.reason
+
+
+def test_prices_for_fewer_rows_are_of_averages_alone(tmp_path: Path) -> None:
+    """Tests a proof without averages that has such columns: nothing would look at them."""
+    bundle = base("two", k=3)
+    bundle.facts.pop("averaged")
+    verdict = verdict_of(bundle, tmp_path)
+    assert "sizes of sets" in str(verdict.reason)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_prices_for_fewer_rows_as_high_as_believed(seed: int) -> None:
+    """Tests prices for two rows and for three raised until rejected: no bound too high."""
+    bundle, draw = base("two", seed, 3), random.Random(seed)
+    table = {c: list(map(int, bundle.original.columns[c])) for c in "ab"}
+    most = int(optimum(table, RULES["two"], {}, 3) * bundle.facts["scale"])
+    whole = bundle.facts["scale"] * bundle.facts["quantum"]
+    names = ["price_of_2", "price"]
+    bundle.facts["bound"] = proven = 0
+    part(bundle, **{name: [0] * ROWS for name in names})
+    for step in (whole // 2, whole // 8, whole // 32):
+        for row, name in draw.sample([(r, n) for r in range(ROWS) for n in names], 2 * ROWS):
+            tried = bundle.copy()
+            prices = numbers(tried, name)
+            prices[row] += step
+            part(tried, **{name: prices})
+            verdict = believed(tried)
+            if verdict is not None:
+                bundle, proven = tried, verdict.facts["proven"]
+                assert proven <= most
+    assert proven > 0
 
 
 def believed(bundle: Bundle) -> Verdict | None:

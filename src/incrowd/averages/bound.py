@@ -1,6 +1,5 @@
 """What no classes of k rows or more can cost less than: prices of rows."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +12,31 @@ from incrowd.averages.strata import Floats, Points
 from incrowd.run.stop import Stop
 
 MARGIN, FAR = 1e-9, 4e-14  # of rounding: a share, and of the square of the farthest coordinate
-SHARES = (0.3, 0.5, 0.7, 1.0)  # of the room that is left to a price, round by round
-MOST_ROWS, MOST_K = 20_000, 6  # beyond which sets of k rows are too many to be searched
-FEW = 5  # the rows of the sets that are searched for a larger k
-BUDGET = 3_000  # sets looked at for a row
+SHARES = (0.5, 1.0)  # of the room that is left to a price, round by round
+MOST_ROWS = 20_000  # beyond which sets of rows are too many to be searched
+BUDGET, CHECKED = (
+    3_000,
+    500,
+)  # sets looked at for a row: to lift it, and to check prices, all in all
+MOST_SETS = 5_000_000  # looked at to lift prices from one size of sets to the next
 
 
-def prices_of(points: Points, seed: int, stop: Stop) -> Floats:
-    """Return float64, shape (n,): prices that no class of k rows or more undercuts.
+class Priced(NamedTuple):
+    """Prices of rows that sum to no more over a class than it costs.
+
+    Attributes
+    ----------
+    price: int64, shape (n,): in units of 1/unit.
+    fewer: by b: int64, shape (n,): prices that sum to no more over any b rows than these cost as
+        one class, rising in b, by which the next ones are checked.
+    """
+
+    price: Ints
+    fewer: dict[int, Ints]
+
+
+def prices_of(points: Points, unit: int, seed: int, stop: Stop) -> Priced:
+    """Return prices that no class of k rows or more undercuts, in units of 1/unit.
 
     Claim.  Prices that sum to no more than k rows cost as one class, whichever these are, sum to no
     more than a larger class costs, where squares are counted.
@@ -28,35 +44,68 @@ def prices_of(points: Points, seed: int, stop: Stop) -> Floats:
     since squares about the mean are those of all pairs over the number of rows.  Their prices sum
     to k/s of those of T on average.  So these are at most s·(k − 1)/(k·(s − 1)) ≤ 1 of T's cost.
 
-    ``pair_prices`` obey that, and are lifted in turn.  Those of medians are left as they are.  For
-    larger k, prices of sets of b rows are lifted: by the same argument they sum to no more than
-    s·(b − 1)/(b·(s − 1)) of T's cost, which is most for s = k.  Whichever sum to more are taken.
+    Those of medians are ``pair_prices``.  Others are ``lifted_prices``, step by step.  Where these
+    end at sets of r < k rows, r·(k − 1)/(k·(r − 1)) times as high prices are lawful, by the same
+    argument.  Whichever sum to more are taken.
     """
-    if points.k > MOST_K and points.count <= MOST_ROWS:
-        pairs = pair_prices(points, nearest_of(points, stop))
-        few = prices_of(replace(points, k=FEW), seed, stop)
-        lifted = few * (FEW * (points.k - 1) / (points.k * (FEW - 1)))
-        able = not points.absolute.any() and points.k <= points.count
-        return lifted if able and lifted.sum() > pairs.sum() else pairs
-    found = nearest_of(points, stop)
-    pairs = pair_prices(points, found)
-    large = points.count > MOST_ROWS or not 2 <= points.k <= min(points.count, MOST_K)
-    if points.absolute.any() or large or found is None:
+    found, k = nearest_of(points, stop), points.k
+    pairs = Priced(np.floor(pair_prices(points, found) * unit).astype(np.int64), {})
+    few = points.count <= MOST_ROWS and 2 <= k <= points.count
+    if points.absolute.any() or found is None or not few:
         return pairs
-    order, place, near, _ = found
-    price = pairs[order].copy()
-    rng = np.random.default_rng(seed)
-    for share in SHARES:
-        turn = rng.permutation(points.count)
-        lift(place, price, near, points.k, share, turn, BUDGET, stop.over)
-        if stop.now():
+    known = lifted_prices(points, found, unit, seed, stop)
+    if not known:
+        return pairs
+    top = max(known)
+    fewer = {size: np.empty_like(price) for size, price in known.items()}
+    for size, price in known.items():
+        fewer[size][found.order] = price
+    more, less = top * (k - 1), k * (top - 1)
+    price = np.array([x * more // less for x in fewer[top].tolist()], np.int64)
+    if price.sum() <= pairs.price.sum():
+        return pairs
+    return Priced(price, {size: price for size, price in fewer.items() if size < k})
+
+
+def lifted_prices(
+    points: Points, found: "Nearest", unit: int, seed: int, stop: Stop
+) -> dict[int, Ints]:
+    """Return by b ≤ k prices that no b rows undercut, in the order of the nearest rows.
+
+    The prices for b rows begin with those of nearest rows, or with those for b − 1 rows, times
+    (b − 1)²/(b·(b − 2)), and are lifted in turn.  What those before sum to bounds what rows to come
+    cost (``lifting.py``), so few sets are looked at.  They end before the next step takes
+    too long, and where a checker would take too long.
+    """
+    place, n = found.place, points.count
+    rng, known = np.random.default_rng(seed), dict[int, Ints]()
+    price, fewer, left = np.zeros(n), np.zeros((points.k, n)), CHECKED
+    for b in range(2, points.k + 1):
+        near = found.distance[:, : b - 1].sum(axis=1) / (2 * b)
+        before = price * ((b - 1) ** 2 / (b * (b - 2)) if b > 2 else 0)
+        price = lowered(max(near, before, key=np.sum), points)
+        nearest, below = np.ascontiguousarray(found.near[:, : b - 1]), fewer[:b]
+        sets = 0
+        for share in SHARES:
+            turn = rng.permutation(n)
+            sets += lift(place, price, below, nearest, b, share, turn, BUDGET, stop.over)
+        whole = np.floor(lowered(price, points) * unit).astype(np.int64)
+        price = whole / unit
+        checked = -1 if stop.now() else lawful(place, price, below, b, left, stop.over)
+        if checked < 0:
             break
-    price = np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)
-    if stop.now() or not lawful(place, price, points.k, BUDGET, stop.over):
-        return pairs  # or the checker might take for ever
-    lifted = np.empty_like(price)
-    lifted[order] = price
-    return lifted
+        left -= checked // n
+        known[b] = whole
+        if b < points.k:
+            fewer[b] = price
+        if 2 * sets > MOST_SETS:
+            break
+    return known
+
+
+def lowered(price: Floats, points: Points) -> Floats:
+    """Return prices less what doubles may lose."""
+    return np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)
 
 
 def doubt_of(points: Points) -> float:
@@ -65,7 +114,7 @@ def doubt_of(points: Points) -> float:
 
 
 class Nearest(NamedTuple):
-    """The k − 1 rows nearest to each.
+    """The k − 1 rows nearest to each, the nearest first.
 
     Attributes
     ----------
@@ -107,4 +156,4 @@ def pair_prices(points: Points, known: Nearest | None) -> Floats:
     if known is None:
         return price
     price[known.order] = known.distance.sum(axis=1) / (2 * points.k)
-    return np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)
+    return lowered(price, points)

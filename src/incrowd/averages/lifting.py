@@ -1,9 +1,10 @@
 """Kernels that lift prices of rows as far as classes of k rows allow.
 
 For squares it is enough that no k rows are priced above what they cost as one class (``bound.py``).
-Sets of k rows are searched depth first: of a set A of a rows, with centre c and b = k − a to come,
-a whole class costs at least the squares of A about c plus (a/k)·|x − c|² for each row x to come:
-their common centre moves, and each of them bears its share of that alone.  With b = 1 it is exact.
+Sets of k rows are searched depth first.  Let A have a rows, with centre c, and let N be the
+b = k − a to come.  The class costs the squares of A about c, and (a/k)·|x − c|² for each row x of
+N, and b/k of what N costs as a class of its own: no less than b/k of what prices for b rows sum to.
+So prices are lifted for two rows first, then for three, and so on, each by those for fewer rows.
 """
 
 from typing import Any
@@ -16,11 +17,12 @@ from incrowd.kernels.jit import kernel
 
 @kernel
 def least_room(
-    place: Any, price: Any, own: float, k: int, best: float, budget: int, over: Any
+    place: Any, price: Any, fewer: Any, own: float, k: int, best: float, budget: int, over: Any
 ) -> Any:
     """Return the least cost less prices of k rows, one of them at 0 with the price ``own``.
 
     place: float64, shape (rows, columns), of the other rows, relative to that one; price: theirs.
+    fewer: float64, shape (k, rows): by b, their prices for b rows, or 0.
     Returns that or ``best`` if nothing is below, and the sets looked at; above ``budget`` it is
     given up, and means nothing.  Time is looked at before each set: thousands of rows are sorted
     for one where all are in reach, as where few are dear.
@@ -54,7 +56,7 @@ def least_room(
                 for c in range(m):
                     d = place[x, c] - total[a, c] / a
                     apart += d * d
-                worth[depth, q] = apart * a / k - price[x]
+                worth[depth, q] = (apart * a + fewer[b, x] * b) / k - price[x]
             if b == 1:
                 for q in range(count[depth]):
                     best = min(best, base + worth[depth, q])
@@ -63,9 +65,17 @@ def least_room(
             ranked = np.argsort(worth[depth, : count[depth]])
             rows = order[depth, : count[depth]].copy()
             worths = worth[depth, : count[depth]].copy()
+            room, kept = best - base, 0
             for q in range(count[depth]):
+                more = worths[ranked[q]]
+                if q < b - 1:
+                    room -= more
+                elif more >= room:
+                    break  # with the least b − 1 others it is no better, nor is any behind it
                 order[depth, q] = rows[ranked[q]]
-                worth[depth, q] = worths[ranked[q]]
+                worth[depth, q] = more
+                kept += 1
+            count[depth] = kept
         p = at[depth]
         bound = base
         for q in range(p, min(p + b, count[depth])):
@@ -100,22 +110,38 @@ def around(place: Any, i: int, apart: Any) -> None:
 
 
 @kernel
+def within(worth: Any, others: int, room: float) -> Any:
+    """Return the rows that may be among so many others that are worth less than ``room`` together.
+
+    worth: float64, shape (rows,): the least that each adds; infinite where it may not be taken.
+    """
+    if others > 1:
+        room -= np.partition(worth, others - 2)[: others - 1].sum()
+    return np.flatnonzero(worth < room)
+
+
+@kernel
 def lift(
-    place: Any, price: Any, near: Any, k: int, share: float, order: Any, budget: int, over: Any
+    place: Any,
+    price: Any,
+    fewer: Any,
+    near: Any,
+    k: int,
+    share: float,
+    order: Any,
+    budget: int,
+    over: Any,
 ) -> int:
-    """Raise each price in turn by a share of the room that is left; return how many were tried.
+    """Raise each price in turn by a share of the room that is left; return the sets looked at.
 
     Prices that are lawful stay so.  near: the k − 1 rows nearest to each, one lawful class.
-
-    A set A of k rows with i undercuts the best so far only if it costs less than its prices, that
-    of i raised by the best.  Let that of o be the greatest of these.  Two rows of A, d apart, cost
-    d/2 alone, so all are nearer to i than 2k times the price of o, and so is o.
+    fewer: float64, shape (k, rows): lawful prices for b rows, by b.
     """
     n, m = place.shape
-    apart = np.zeros(n)
+    apart, sets = np.zeros(n), 0
     for done in range(n):
         if done % 16 == 0 and halted(over):
-            return done
+            break
         i = order[done]
         around(place, i, apart)
         best, sums = -price[i], np.zeros(m)
@@ -128,37 +154,37 @@ def lift(
             best -= sums[c] * sums[c] / k
         if best <= 0:
             continue
-        top = price[i] + best
-        for j in range(n):
-            if price[j] > top and apart[j] < 2 * k * price[j]:
-                top = price[j]
-        chosen = np.flatnonzero(apart < 2 * k * top)
-        chosen = chosen[chosen != i]
-        others = place[chosen] - place[i]
-        found, looked = least_room(others, price[chosen], price[i], k, best, budget, over)
+        worth = (apart + fewer[k - 1] * (k - 1)) / k - price
+        worth[i] = np.inf
+        chosen = within(worth, k - 1, best + price[i])
+        others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
+        found, looked = least_room(others, due, below, price[i], k, best, budget, over)
+        sets += looked
         if looked <= budget and found > 0:
             price[i] += share * found
-    return n
+    return sets
 
 
 @kernel
-def lawful(place: Any, price: Any, k: int, budget: int, over: Any) -> bool:
-    """Whether no k rows are priced above what they cost, found within a budget of sets each.
+def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> int:
+    """Return how many sets show that no k rows are priced above what they cost; −1 if one is.
 
-    Each set is looked at from its row of the greatest price.
+    Or if time is up, or more sets are in reach than ``budget`` for each row on average.  Each set
+    is looked at from its row of the greatest price.
     """
     n = len(place)
-    apart = np.zeros(n)
+    apart, left = np.zeros(n), n * budget
     for i in range(n):
         if i % 16 == 0 and halted(over):
-            return False
+            return -1
         around(place, i, apart)
-        low = (price < price[i]) | ((price == price[i]) & (np.arange(n) < i))
-        chosen = np.flatnonzero(low & (apart < 2 * k * price[i]))
-        if len(chosen) < k - 1:
-            continue
-        others = place[chosen] - place[i]
-        found, looked = least_room(others, price[chosen], price[i], k, 0.0, budget, over)
-        if looked > budget or found < 0:
-            return False
-    return True
+        worth = (apart + fewer[k - 1] * (k - 1)) / k - price
+        high = (price > price[i]) | ((price == price[i]) & (np.arange(n) >= i))
+        worth[high] = np.inf
+        chosen = within(worth, k - 1, price[i])
+        others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
+        found, looked = least_room(others, due, below, price[i], k, 0.0, left, over)
+        left -= looked
+        if left < 0 or found < 0:
+            return -1
+    return n * budget - left

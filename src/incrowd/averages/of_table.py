@@ -44,12 +44,14 @@ class Averaged:
     classes: int64, shape (rows,): the class of each original row, dense numbers from 0.
     prices: int64, shape (rows,): in units of 1/(scale·QUANTUM), which sum to no more over a class
         of k rows than it costs; 0 where a stratum varies in one column, whose optimum is known.
+    fewer: by the size of a set of rows, prices likewise for it, see ``bound.Priced``.
     cost: what the classes cost, exactly, in cells.
     """
 
     axes: tuple[Axis, ...]
     classes: Ints
     prices: Ints
+    fewer: dict[int, Ints]
     cost: Fraction
 
     @property
@@ -151,7 +153,7 @@ def released(
     axes = axes_of(table, policy, rules)
     asked, rows = averaging(policy.method_id), table.source.rows
     classes, prices, exact = np.zeros(rows, np.int64), np.zeros(rows, np.int64), Fraction(0)
-    names, count = set(), 0
+    names, count, fewer = set(), 0, dict[int, Ints]()
     scale = table.instance.scale
     strata = strata_of(axes, table.copy_of_row) if rows else []
     require_large(axes, strata, policy.k)
@@ -166,9 +168,11 @@ def released(
         if best is not None:
             exact += best
         else:
-            price = prices_of(points, context.seed, context.stop)
-            prices[stratum] = np.floor(price * (scale * QUANTUM))
-    averaged = Averaged(axes, classes, prices, cost_of(axes, members_of(classes)))
+            priced = prices_of(points, scale * QUANTUM, context.seed, context.stop)
+            prices[stratum] = priced.price
+            for size, price in priced.fewer.items():
+                fewer.setdefault(size, np.zeros(rows, np.int64))[stratum] = price
+    averaged = Averaged(axes, classes, prices, fewer, cost_of(axes, members_of(classes)))
     cost = int(averaged.cost * scale)
     bound = min(cost, int(exact * scale + Fraction(int(prices.sum()), QUANTUM)))
     return solved(table, averaged, cost, bound, "+".join(sorted(names)), context), averaged

@@ -91,7 +91,10 @@ def compared(
     for column in found:
         if column.name not in as_numbers[1]:
             require_written(column, text[1], classes, origin, column.name in as_numbers[0])
-    price = proof.rows["price"].cast(pl.Int64).to_numpy()
+    sizes = facts.get("sizes", [])
+    require(all(b < k for b in sizes), "the proof has prices for more rows than k")
+    price = {b: proof.rows[f"price_of_{b}"].cast(pl.Int64).to_numpy() for b in sizes}
+    price[k] = proof.rows["price"].cast(pl.Int64).to_numpy()
     proven = least(columns, k, price, origin, scale, quantum)
     require(bound <= proven, f"what is known proves {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
@@ -309,25 +312,33 @@ def require_at(truth: bool, reason: str, row: int, column: str) -> None:
 
 
 def least(
-    columns: Sequence[Column], k: int, price: Ints, origin: Ints, scale: int, quantum: int
+    columns: Sequence[Column],
+    k: int,
+    price: Mapping[int, Ints],
+    origin: Ints,
+    scale: int,
+    quantum: int,
 ) -> int:
     """Return what no release costs less than, in units of 1/scale, or reject prices too high.
 
-    price: int64, shape (rows,): of the released rows.
+    price: int64, shape (rows,): of the released rows, by the number of rows that they are for.
     """
     lacking: dict[Any, list[int]] = {}
     for row in range(len(origin)):
         pattern = tuple(c.cells[row] if c.numbers[row] is None else 0 for c in columns)
         lacking.setdefault(pattern, []).append(row)
-    own = np.zeros(len(origin), np.int64)
-    own[origin] = price
+    own = {b: np.zeros_like(each) for b, each in price.items()}
+    for b, each in price.items():
+        own[b][origin] = each
     total = Fraction(0)
     for rows in lacking.values():
         able = [c for c in columns if len({c.numbers[row] for row in rows}) > 1 and c.price]
         if len(able) > 1:
             kinds = [c.kind == "median" for c in able]
-            require_cheap(places(able, rows), kinds, k, own[rows] / (scale * quantum))
-            total += Fraction(sum(own[rows].tolist()), scale * quantum)
+            mine = {b: each[rows] for b, each in own.items()}
+            due = mine.pop(k)
+            require_cheap(places(able, rows), kinds, k, due, scale * quantum, mine)
+            total += Fraction(sum(due.tolist()), scale * quantum)
         elif able:
             numbers = sorted(x for x in (able[0].numbers[row] for row in rows) if x is not None)
             total += able[0].price * shortest(numbers, k, able[0].kind)

@@ -77,7 +77,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
         stated = facts.get("parts", {}).get(name)
         require(stated == sha256(part), f"{name} is not the part whose hash the proof states")
         if name == "rows.parquet":
-            columns = columns + prices_of(facts)[1:]
+            columns = columns + prices_of(facts)[1:] + prices_of_fewer(facts)
         require(table.columns == columns, f"{name} has other columns than {', '.join(columns)}")
         for column, dtype in table.schema.items():
             text = column in ("column", "leaf", "label")
@@ -103,6 +103,15 @@ def prices_of(facts: dict[str, Any]) -> list[str]:
     fine = isinstance(groups, list) and all(isinstance(group, list) for group in groups)
     require(fine, "the proof does not list its groups of columns")
     return ["price", *(f"price_{n}" for n in range(1, len(groups)))]
+
+
+def prices_of_fewer(facts: dict[str, Any]) -> list[str]:
+    """Return the columns of prices for so many rows, of a proof of averages."""
+    sizes = facts.get("sizes", [])
+    fine = isinstance(sizes, list) and all(type(b) is int and b > 1 for b in sizes)
+    fine = fine and sizes == sorted({*sizes}) and ("averaged" in facts or not sizes)
+    require(fine, "the proof does not list its sizes of sets")
+    return [f"price_of_{b}" for b in sizes]
 
 
 def groups_of(proof: Proof, qi: list[str]) -> list[tuple[str, list[str]]]:

@@ -9,62 +9,80 @@ the sum of its k − 1 nearest d, over k; for squares and distances.
 class is: its classes of k rows cost (k − 1)/(s − 1) of it on average and hold k/s of its prices.
 Sets are searched depth first, each from its row of the highest price, u.  All others of a set that
 is priced above its cost are nearer to that row than 2k·u, for two rows that are d apart cost d/2.
-Of a rows with centre c, of k, the class costs at least their squares about c and (a/k)·|x − c|² for
-each row x to come.
-Or sets of b < k rows: if none of these is priced above b·(k − 1)/(k·(b − 1)) of its cost, no class
-of s ≥ k rows is above s·(k − 1)/(k·(s − 1)) ≤ 1 of its own.
+Of a rows with centre c, of k, the class costs their squares about c, (a/k)·|x − c|² for each row x
+of the b = k − a to come, and b/k of what these cost as a class of their own.  That is no less than
+what prices for b rows sum to; the proof has such for b = 2, 3, …, which are checked in that order.
+Or those for r < k rows prove it: r·(k − 1)/(k·(r − 1)) times these sum over a class of s ≥ k rows
+to no more than s·(k − 1)/(k·(s − 1)) ≤ 1 of its cost.
 All are proved in docs/explanation/averages.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.checker.limits import require_within
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import require
 
-Floats = NDArray[np.float64]
+Floats, Ints = NDArray[np.float64], NDArray[np.int64]
 MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
 BLOCK = 1 << 22  # pairs of rows looked at together
 SETS, FEW = 1 << 12, 1 << 8  # sets looked at for each of the rows, and how many more
 PAIRS = 1 << 16  # likewise
-WHOLE, PART = 6, 5  # for larger k than the one, sets of the other many rows are tried first
 REASON = "a row's price is too high"
 
 
-def require_cheap(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> None:
+def require_cheap(
+    place: Floats,
+    absolute: Sequence[bool],
+    k: int,
+    price: Ints,
+    unit: int,
+    fewer: Mapping[int, Ints] = MappingProxyType({}),
+) -> None:
     """Reject prices that may sum to more than a class of k rows or more costs.
 
     Parameters
     ----------
     place: float64, shape (rows, columns).  absolute: of which columns distances count, not squares.
-    price: float64, shape (rows,).
+    price: int64, shape (rows,), in units of 1/unit.
+    fewer: by b, prices for b rows, by which those for more are checked.
     """
     doubt = FAR * place.shape[1] * (1 + float(np.abs(place).max())) ** 2
-    raised = np.where(price > 0, (price + doubt) * (1 + MARGIN), price)
-    if cheap_by_pairs(place, absolute, k, raised):
+
+    def raised(units: Ints) -> Floats:
+        return np.where(units > 0, (units / unit + doubt) * (1 + MARGIN), units / unit)
+
+    if cheap_by_pairs(place, absolute, k, raised(price)):
         return
     require(not any(absolute) and k > 1, REASON)
-    if k > WHOLE:
-        try:
-            require_sets(place, PART, raised * (k * (PART - 1) / (PART * (k - 1))))
-            return
-        except RejectedError:
-            pass  # sets of k rows may still be cheap
-    require_sets(place, k, raised)
+    known, left = np.zeros((k, len(place))), SETS * (FEW + len(place))
+    for b in sorted(fewer):
+        if fewer[b].any():
+            left = require_sets(place, b, raised(fewer[b]), known, left)
+            known[b] = fewer[b] / unit
+            most = fewer[b].astype(object) * (b * (k - 1))  # beyond 64 bits
+            if (price.astype(object) * (k * (b - 1)) <= most).all():
+                return
+    require_sets(place, k, raised(price), known, left)
 
 
-def require_sets(place: Floats, k: int, raised: Floats) -> None:
-    """Reject prices that sum to more than some k rows cost as one class."""
-    left = SETS * (FEW + len(place))
+def require_sets(place: Floats, k: int, raised: Floats, fewer: Floats, left: int) -> int:
+    """Reject prices that sum to more than some k rows cost as one class.
+
+    fewer: float64, shape (k or more, rows): by b, prices that no b rows undercut.
+    left: how many sets may be looked at.  Returns how many still may be.
+    """
     for row in range(len(place)):
         lower = (raised < raised[row]) | ((raised == raised[row]) & (np.arange(len(place)) < row))
         apart = ((place - place[row]) ** 2).sum(axis=1)
         near = np.flatnonzero(lower & (apart < 2 * k * raised[row]))
         if len(near) >= k - 1:
-            others = place[near] - place[row]
-            left = without_set(others, raised[near], float(raised[row]), k, left)
+            others, below = place[near] - place[row], fewer[:, near]
+            left = without_set(others, raised[near], below, float(raised[row]), k, left)
+    return left
 
 
 def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> bool:
@@ -111,23 +129,27 @@ def windows(
     return min(found, key=lambda one: one[0])[1:]
 
 
-def without_set(others: Floats, price: Floats, own: float, k: int, left: int) -> int:
+def without_set(others: Floats, price: Floats, fewer: Floats, own: float, k: int, left: int) -> int:
     """Reject k rows priced above their cost: the one at 0 with the price ``own``, and others.
 
-    ``left``: how many sets may be looked at.  Returns how many still may be.
+    fewer, left: see ``require_sets``.  Returns how many sets still may be looked at.
     """
     todo = [(1, np.zeros(others.shape[1]), 0.0, own, np.arange(len(others)))]
     while todo:
         a, total, square, paid, some = todo.pop()
         left -= 1
         require_within(left >= 0, "the prices leave too many sets of rows to look at")
-        base = square - float(total @ total) / a - paid
-        worth = ((others[some] - total / a) ** 2).sum(axis=1) * (a / k) - price[some]
+        base, rest = square - float(total @ total) / a - paid, k - a
+        apart = ((others[some] - total / a) ** 2).sum(axis=1)
+        worth = (a * apart + rest * fewer[rest, some]) / k - price[some]
         ranked = np.argsort(worth, kind="stable")
-        some, worth, rest = some[ranked], worth[ranked], k - a
+        some, worth = some[ranked], worth[ranked]
         if rest == 1:
             require(base + worth[0] >= 0, REASON)
             continue
+        if len(some) >= rest:  # with the least others, those behind are cheap enough
+            some = some[: np.searchsorted(worth, -base - worth[: rest - 1].sum())]
+            worth = worth[: len(some)]
         sums = np.cumsum(np.concatenate([[0.0], worth]))
         for first in range(len(some) - rest + 1):
             if base + sums[first + rest] - sums[first] >= 0:

@@ -276,6 +276,7 @@ def write_averages(
                 "original": pl.Series(rows, dtype=pl.Int64),
                 "class": averaged.classes[order],
                 "price": averaged.prices[order],
+                **{f"price_of_{b}": averaged.fewer[b][order] for b in sorted(averaged.fewer)},
             }
         ),
         "ladders.parquet": ladders_table(evidence),
@@ -284,6 +285,7 @@ def write_averages(
     known = {**evidence.hierarchies, **stated(averaged, evidence.hierarchies)}
     facts = facts_of(replace(evidence, hierarchies=known), *paths)
     facts |= {"averaged": list(averaged.columns), "quantum": QUANTUM}
+    facts |= {"sizes": sorted(averaged.fewer)} if averaged.fewer else {}
     facts |= {"cost": release.cost_units, "bound": release.bound_units}
     return seal(file, facts, tables)
 
