@@ -7,13 +7,12 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.earlier import (
-    again,
     of_all,
     options_of,
     record_of_all,
     require_existing,
     require_plain,
-    whole,
+    with_earlier,
 )
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
@@ -139,8 +138,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
             cast("ExtendedRelease", release).write_held(given["held_back"])
-        told = whole(release, given)
-        met = again(told, release, given)
+        told, met = with_earlier(release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)
     with standing(shown(output)):
