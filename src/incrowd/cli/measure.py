@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 @click.command("measure")
 @click.argument("table", metavar="IN")
 @options.policy_options(
-    *("qi", "sensitive", "id", "keep", "person", "hierarchies", "star"),
-    *("protect", "na", "decimal", "derive"),
+    *("qi", "sensitive"),
     qi="Quasi-identifiers: what others may know about a person. Default: every column that is "
     "neither sensitive nor ignored.",
     sensitive="Sensitive columns.",
-    hierarchies="Hierarchy of a column, as for `anonymize`.",
-    star="A suppressed cell.",
 )
 @click.option("--ignore", multiple=True, metavar="C,…", help="Columns that do not count.")
 @click.option("--original", metavar="FILE", help="The table before; gives the entropy lost.")
@@ -73,6 +70,11 @@ if TYPE_CHECKING:
     "--group",
     metavar="COLUMN",
     help="Households: a column that names them; one's risk is that of its riskiest member.",
+)
+@options.policy_options(
+    *("protect", "id", "keep", "person", "hierarchies", "star", "na", "decimal", "derive"),
+    hierarchies="Hierarchy of a column, as for `anonymize`.",
+    star="A suppressed cell.",
 )
 @options.policy_option
 @options.reading_options
