@@ -34,7 +34,6 @@ from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import moved
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.problem.problem import Problem
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
@@ -57,7 +56,7 @@ def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Contex
     StoppedError: no attempt met the caps; says the least share of changed cells reached.
     """
     if not plan.limits or not table.instance.rows:
-        return solve_plan(table, plan, method, context)
+        return solve_plan(table.problem, plan, method, context)
     require_possible(table, plan)
     search = Search(table, plan, method, context)
     search.run()
@@ -170,11 +169,11 @@ class Search:
         tried = [price.now for price in self.prices]
         context = self.shared(seconds, priced)
         if not priced:
-            solved = solve_plan(self.table, self.plan, self.method, context)
+            solved = solve_plan(self.table.problem, self.plan, self.method, context)
             bound = solved.bound
         else:
-            trees = self.dearer()
-            solved, found = solve_with(self.table, self.plan, trees, self.method, context)
+            problem, trees = self.table.problem, self.dearer()
+            solved, found = solve_with(problem, self.plan, trees, self.method, context)
             paid = zip(tried, self.plan.limits, strict=True)
             # costs are whole units, so a bound may be rounded up
             bound = -((sum(now * limit.most for now, limit in paid) - found) // self.fine)
@@ -302,7 +301,7 @@ def require_possible(table: Coded, plan: Plan) -> None:
 def least_changed(table: Coded, limit: Limit) -> int:
     """Return a number of cells under a cap that every lawful release changes."""
     instance = table.instance
-    k = Problem(instance, table.model).smallest_class if instance.rows else 0
+    k = table.problem.smallest_class if instance.rows else 0
     if k < 2 or instance.rows < k:
         return 0
     trees = [counting(tree, limit.column in (None, j)) for j, tree in enumerate(instance.trees)]
