@@ -309,7 +309,7 @@ def least_changed(table: Coded, limit: Limit) -> int:
     price, complete = support_prices(patterns, k, VISITS)
     if not complete:
         return 0
-    of_row = price[instance.copies[table.copy_of_row]]
+    of_row = price[table.distinct_of_row]
     return int(of_row.sum() if limit.inside is None else of_row[limit.inside].sum())
 
 

@@ -55,10 +55,15 @@ class Coded:
     model: Model
     attributes: Mapping[str, Column]
 
+    @property
+    def distinct_of_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): the instance's distinct row that each row is."""
+        return self.instance.copies[self.copy_of_row]
+
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
         """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
-        return self.instance.codes[self.instance.copies[self.copy_of_row]]
+        return self.instance.codes[self.distinct_of_row]
 
     @property
     def owners(self) -> NDArray[np.int64]:
@@ -220,7 +225,7 @@ def shuffled(
     rows = earlier + len(table.copy_of_row)
     if seed is None:
         return entropy.shuffled(rows)
-    of_row = table.instance.copies[table.copy_of_row]
+    of_row = table.distinct_of_row
     codes = (*table.instance.codes.T, *table.instance.sensitive_codes.T)
     known = cells_of(table.instance.trees, (column[of_row] for column in codes))
     return drawn(rows, str(seed), known)

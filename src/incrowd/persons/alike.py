@@ -138,7 +138,7 @@ def of_rows(table: Coded, persons: Persons, prices: Prices) -> Prices:
     """Return the prices of people as those of each of their rows."""
     price = np.zeros(table.instance.distinct, np.int64)
     of_person = prices.price[persons.visits.place]
-    price[table.instance.copies[table.copy_of_row]] = of_person[persons.whose]
+    price[table.distinct_of_row] = of_person[persons.whose]
     return replace(prices, price=price)
 
 
