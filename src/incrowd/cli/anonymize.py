@@ -133,7 +133,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
         if given["derived"] is not None:
-            write_derived(source, given["derived"])
+            from incrowd.tables.files import write_as_it_is
+
+            write_as_it_is(source, given["derived"])
         if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
@@ -301,13 +303,6 @@ def require_derived(is_derived: bool, given: dict[str, Any]) -> None:
             "--proof with --derive: the proof is of the table with what is derived, which a "
             "verifier needs; name a file for it with --derived"
         )
-
-
-def write_derived(source: "Source", path: str) -> None:
-    """Write the table from which the release was made."""
-    from incrowd.tables import Edit, write
-
-    write(source.edited(Edit.of_nothing(source.columns)), path, private=True)
 
 
 def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:

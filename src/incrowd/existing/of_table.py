@@ -44,7 +44,7 @@ from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
-from incrowd.tables.files import write
+from incrowd.tables.files import write_as_it_is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,8 +145,7 @@ class ExtendedRelease(Release):
         InputError: the folder cannot be written.
         """
         whole = self.source.source if isinstance(self.source, FewerRows) else self.source
-        held = FewerRows(whole, self.held).edited(Edit.of_nothing(whole.columns))
-        write(held, path, private=True)
+        write_as_it_is(FewerRows(whole, self.held), path)
 
     def texts_of_union(self) -> pl.DataFrame:
         """Return the earlier rows and then the new ones, as text."""
