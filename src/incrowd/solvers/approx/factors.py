@@ -50,8 +50,7 @@ def pair_costs(instance: Instance) -> Ints:
 def refuse_factor(problem: Problem, level: Level, k: int, instead: str) -> str | None:
     """Say why a factor method does not serve the problem, with these reductions."""
     rows = presolve(problem, level).problem.instance.rows
-    other = refuse_other_models(problem, f"{k}-anonymity")
-    if other is not None:
+    if other := refuse_other_models(problem, f"{k}-anonymity"):
         return other
     if problem.smallest_class != k:
         return f"it serves {k}-anonymity, not {problem.asked}; use forest or engine"
