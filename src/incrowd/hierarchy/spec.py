@@ -30,7 +30,7 @@ ALLOWED = (
 )
 
 
-def parse(text: str, folder: str | Path = ".") -> Source:
+def parse(text: str) -> Source:
     """Return the source that a text names.
 
     Parameters
@@ -42,7 +42,6 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         ``centroid`` (see ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and
         bottom codes), ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
-    folder: where a relative path starts.
 
     Raises
     ------
@@ -61,7 +60,7 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     if rule == "keep":
         return Keep(tuple(_count(part, text) for part in parts))
     if rule == "range":
-        return Ranges.parse(rest, folder)
+        return Ranges.parse(rest)
     if rule == "bands":
         return Bands.parse(rest)
     if rule == "round":
@@ -70,7 +69,7 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         return EndCodes.parse(rest)
     if rule in KINDS:
         return Averages.parse(rule, rest)
-    path = Path(folder) / text.strip()
+    path = Path(text.strip())
     if text.strip() and path.is_file():
         return HierarchyFile(path)
     raise HierarchyError(_unknown(text, rule, path))
