@@ -10,13 +10,12 @@ from typing import Any
 from incrowd.errors import HierarchyError, did_you_mean, home_hint
 from incrowd.hierarchy.averages import KINDS, Averages
 from incrowd.hierarchy.bands import Bands
+from incrowd.hierarchy.characters import Keep, Prefix
 from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.hierarchy.interval import Intervals
-from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source, Suppression
 from incrowd.hierarchy.missing import sparing
-from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.text.numerals import POINT
