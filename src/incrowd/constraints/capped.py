@@ -156,7 +156,7 @@ class Search:
         """Return a release's cost, with two of the dearest cells for each that is too many."""
         changed = changed_cells(self.table, solved.solution)
         over = sum(max(0, p.limit.count(changed) - p.limit.most) for p in self.prices)
-        return solved.cost + 2 * over * max(map(dearest, self.table.instance.trees))
+        return solved.cost + 2 * over * max(tree.dearest for tree in self.table.instance.trees)
 
     def over(self) -> bool:
         """Whether there is nothing to gain, or no time."""
@@ -183,7 +183,7 @@ class Search:
         counts = self.offer(solved)
         for price, count in zip(self.prices, counts, strict=True):
             j = price.limit.column
-            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
+            unit = 0 if j is None else self.table.instance.trees[j].dearest * self.fine
             price.learn(count, unit, self.met(counts))
 
     def shared(self, seconds: float, priced: bool) -> Context:
@@ -217,7 +217,8 @@ class Search:
     @property
     def fine(self) -> int:
         """What one unit of the table's costs is in the finer unit of the prices."""
-        return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
+        whole = sum(tree.dearest for tree in self.table.instance.trees)
+        return FINE if whole * FINE < DEAREST_ROW else 1
 
     def offer(self, solved: Solved) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
@@ -262,11 +263,6 @@ class Search:
             f"no release within the caps was found in {counted(self.attempts, 'attempt')}: {told}; "
             "allow more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
         )
-
-
-def dearest(tree: Family) -> int:
-    """Return what the dearest cell of a column costs."""
-    return tree.dearest
 
 
 def shares(prices: Sequence[Price]) -> list[str]:
