@@ -14,7 +14,7 @@ from incrowd.text.units import counted
 
 @dataclass(frozen=True)
 class Characters(ABC):
-    """A number of characters for each level; a missing value becomes ``*`` only."""
+    """A number of characters for each level."""
 
     counts: tuple[int, ...]
 
@@ -61,7 +61,7 @@ class Keep(Characters):
     """The first n characters stay, for each n from the largest on: ``E11.9``, ``E11*``, ``E*``.
 
     ``*`` stands for any further characters, or none: ``E11*`` is above ``E11`` as well.  A value
-    with fewer characters than n stays as it is at that level.
+    with fewer characters than n stays as it is at that level.  A missing value becomes ``*`` only.
     """
 
     rule = "keep"
@@ -87,7 +87,8 @@ class Prefix(Characters):
 
     Values of unequal length keep their lengths: each loses its own last n characters, so values
     of different length meet only at the root.  A mask leaves at least one character: a value too
-    short for it stays as it was one level below, and its next step is ``*``.
+    short for it stays as it was one level below, and its next step is ``*``.  A missing value
+    becomes ``*`` only.
     """
 
     rule = "prefix"
