@@ -60,6 +60,12 @@ class Coded:
         """int64, shape (rows,): the instance's distinct row that each row is."""
         return self.instance.copies[self.copy_of_row]
 
+    def by_copy(self, of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64, shape (rows,): what is known of each row, in the order of the copies."""
+        found = np.empty_like(of_row)
+        found[self.copy_of_row] = of_row
+        return found
+
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
         """int32, shape (rows, quasi-identifiers): leaf code of each cell."""

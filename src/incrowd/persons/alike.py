@@ -60,10 +60,9 @@ class AlikeSolution(Solution):
         cls, table: Coded, classes: Ints, group: Ints, constant: tuple[int, ...]
     ) -> "AlikeSolution":
         """Build from the class and the group of each row of the table; classes lie in groups."""
-        by_copy, groups = np.empty_like(classes), np.empty_like(group)
-        by_copy[table.copy_of_row], groups[table.copy_of_row] = classes, group
-        _, first, dense = np.unique(by_copy, return_index=True, return_inverse=True)
-        of_class = groups[first]
+        both = table.by_copy(classes), table.by_copy(group)
+        _, first, dense = np.unique(both[0], return_index=True, return_inverse=True)
+        of_class = both[1][first]
         return cls(
             table.instance, dense.ravel().astype(np.int64), group=of_class, constant=constant
         )

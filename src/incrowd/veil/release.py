@@ -310,9 +310,7 @@ def set_aside(rows: int, lawful: Lawful) -> Ints:
 
 def solution_of(table: Coded, of_row: Ints, levels: Ints) -> Solution:
     """Return the classes as a solution that shows no more than they do."""
-    of_copy = np.empty(len(of_row), np.int64)
-    of_copy[table.copy_of_row] = of_row
-    return Solution(table.instance, of_copy, least=levels)
+    return Solution(table.instance, table.by_copy(of_row), least=levels)
 
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
