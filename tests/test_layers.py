@@ -1,6 +1,7 @@
 """Imports go one way only, also those inside functions."""
 
 import ast
+import re
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -161,6 +162,23 @@ def test_only_front_doors_import_late():
     front = {"cli", "policy", "spark", "measures", "frontiers", "__init__"}
     assert {unit_of(file) for file, found in late.items() if found} <= front
     assert sum(map(len, late.values())) <= 80
+
+
+def test_folders_name_files_that_are_there():
+    """Tests that the map at the head of a folder names no file that went elsewhere."""
+    gone = [
+        f"{face.parent.relative_to(PACKAGE)}: {name}"
+        for face in PACKAGE.rglob("__init__.py")
+        for name in re.findall(r"\b\w+\.py\b", ast.get_docstring(parsed(face)) or "")
+        if not (face.parent / name).exists()
+    ]
+    assert not gone
+
+
+def test_files_are_short():
+    """Tests that no file has more than 400 lines."""
+    lines = {file: file.read_text("utf-8").count("\n") for file in PACKAGE.rglob("*.py")}
+    assert not [str(file.relative_to(PACKAGE)) for file, count in lines.items() if count > 400]
 
 
 FRONT = "cli policy _api published report proof spark sklearn existing constraints frontiers"

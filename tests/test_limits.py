@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.bounds.lawful_price import first_prices, safe_bound
+from incrowd.bounds.lawful_price import first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
@@ -198,7 +198,7 @@ def test_searches_cut_short_prove_nothing() -> None:
     lawful = problem("deep", "l=3")
     short = LawfulTree(lawful.instance, *pricing_of(lawful), over())
     u, complete = first_prices(short)
-    assert not complete and safe_bound(short, u)[0] == 0
+    assert not complete and safe_prices(short, u).bound(lawful.instance.counts) == 0
     grid = grid_of(instance, np.arange(instance.distinct))
     for by_pairs in (True, False):
         walker = Walker(grid, 0, by_pairs=by_pairs)

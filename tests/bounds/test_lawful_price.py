@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dial import few
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import assembled, dearest, pricing_of
@@ -85,16 +85,19 @@ def test_ascent_ends_when_its_work_is_done() -> None:
     start, _ = first_prices(tree)
     schedule = LawfulPriceBound(rounds=4, iterations=60, pairs=400_000, patterns=40_000)
 
+    def proven(u: np.ndarray) -> int:
+        return safe_prices(tree, u).bound(tree.instance.counts)
+
     def looks(work: int) -> tuple[int, int]:
         tree.pad.state[LOOKS] = 0
-        bound, _ = safe_bound(tree, replace(schedule, work=work).ascend(tree, start))
-        return int(tree.pad.state[LOOKS]), bound
+        found = proven(replace(schedule, work=work).ascend(tree, start))
+        return int(tree.pad.state[LOOKS]), found
 
     most, best = looks(1 << 60)
     fewest, some = looks(0)
     half, better = looks(most // 2)
     assert fewest < most // 3 and fewest < half < 0.7 * most
-    assert safe_bound(tree, start)[0] < min(some, better) and better <= best
+    assert proven(start) < min(some, better) and better <= best
     assert looks(most // 2) == (half, better)
 
 
@@ -106,6 +109,9 @@ def test_ascent_takes_all_steps_that_there_is_work_for() -> None:
     tree = LawfulTree(instance, *pricing_of(Problem(instance, FrequencyDiversity(3))))
     schedule = LawfulPriceBound(rounds=1, iterations=100, rate=(0.005, 0.001))
     start = LawfulPriceBound(rounds=1).ascend(tree, first_prices(tree)[0])
+
+    def proven(u: np.ndarray) -> int:
+        return safe_prices(tree, u).bound(tree.instance.counts)
 
     def looks(work: int) -> int:
         begun = int(tree.pad.state[LOOKS])

@@ -56,7 +56,7 @@ def test_a_row_is_labelled_by_itself(tmp_path):
     patterns = Patterns.of(
         pl.DataFrame({"age": ["30-39", "[30.0,40.0)", "*"], "job": ["health", "health", "none"]})
     )
-    sources = {"age": parse("interval:10"), "job": parse("jobs.csv", tmp_path)}
+    sources = {"age": parse("interval:10"), "job": parse(str(tmp_path / "jobs.csv"))}
     cells = list(product(["34", "34.5", "x", None, "*"], ["nurse", "cook", "health", None, ""]))
     frame = pl.DataFrame(cells, schema=["age", "job"], orient="row")
     together = patterns.of_rows(open_table(frame), sources)

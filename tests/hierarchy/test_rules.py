@@ -299,7 +299,7 @@ def test_suppression() -> None:
     assert tree.cost.tolist() == [[0, 0, 0], [1, 1, 1]]
 
 
-def test_parse(tmp_path: Path) -> None:
+def test_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests every form of the text."""
     assert parse("interval: 5, 10 ") == Intervals((Decimal(5), Decimal(10)))
     assert parse("prefix:1,2") == Prefix((1, 2))
@@ -310,8 +310,9 @@ def test_parse(tmp_path: Path) -> None:
     assert parse("none") == Suppression()
     (tmp_path / "date").write_text("a;*\n")
     (tmp_path / "h.csv").write_text("a;*\n")
-    assert parse("h.csv", tmp_path) == HierarchyFile(tmp_path / "h.csv")
-    assert parse("./date", tmp_path) == HierarchyFile(tmp_path / "date")
+    monkeypatch.chdir(tmp_path)
+    assert parse("h.csv") == HierarchyFile(Path("h.csv"))
+    assert parse("./date") == HierarchyFile(Path("date"))
     rules = ("keep:1,3", "bands:<0,18,65+/18+", "bands:90+", "date:format=%d/%m/%Y|%d.%m.%Y,year")
     rules += ("round:5,10", "round:0.5", "codes:<18,90+", "codes:90+", "codes:<-1.5")
     for text in ("interval:5,10", "prefix:1,2", "date", "date:year", "none", *rules):
@@ -350,11 +351,14 @@ def test_parse(tmp_path: Path) -> None:
         ("date:", r"unknown step ''"),
     ],
 )
-def test_texts_that_name_nothing(tmp_path: Path, text: str, message: str) -> None:
+def test_texts_that_name_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
     """Tests that the message says what is allowed and the nearest fix."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "h.csv").write_text("a;*\n")
     with pytest.raises(HierarchyError, match=message):
-        parse(text, tmp_path)
+        parse(text)
 
 
 def test_values_declared_missing_stay_or_become_stars(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ reading.py    from tables to a scene      whose.py    which released row is whos
 people.py     the people of the control: given, or held out; nobody in both
 fits.py       the classes that a person may stand in
 rates.py      successes, intervals, residual risk
-findings.py   what is found, as frozen values and as JSON      text.py  for people
+findings.py   what is found, as frozen values, as JSON and as tables
 
 One file each: linkage.py, inference.py, …
 """

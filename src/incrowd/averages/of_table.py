@@ -205,9 +205,7 @@ def solved(
     table: Coded, averaged: Averaged, cost: int, bound: int, method: str, context: Context
 ) -> Solved:
     """Return the classes as those of an instance."""
-    of_copy = np.zeros(table.instance.rows, np.int64)
-    of_copy[table.copy_of_row] = averaged.classes
-    solution = Solution.of(table.instance, of_copy)
+    solution = Solution.of(table.instance, table.by_copy(averaged.classes))
     ended = context.stop.why() if context.stop.now() else "finished"
     return Solved(solution, cost, bound, method or "auto", ended)
 

@@ -238,16 +238,14 @@ def copies_by_value_of(tree: LawfulTree, law: Law | CapLaw) -> CopiesByValue:
     return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.start) - 1)
 
 
-def safe_charges(
-    tree: LawfulTree, law: Law | CapLaw, u: NDArray[np.float64], bits: int = 30
-) -> Prices | None:
+def safe_charges(tree: LawfulTree, law: Law | CapLaw, u: NDArray[np.float64]) -> Prices | None:
     """Return integer prices near u with what all patterns are charged; None where they do not fit.
 
-    The prices are rounded down to multiples of 2^−bits of the largest, so that sums of them are
+    The prices are rounded down to multiples of 2^−30 of the largest, so that sums of them are
     exact in doubles; each charge is raised by more than its multipliers can lose.
     """
     instance = tree.instance
-    price, quantum = rounded_down(u, bits)
+    price, quantum = rounded_down(u, 30)
     sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
     state = tree.run(EMIT, price, sink=sink)
     if state[3]:

@@ -105,7 +105,7 @@ class LawfulPriceBound:
         report: Report = no_report,
         gauge: Gauge | None = None,
     ) -> NDArray[np.float64]:
-        """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove.
+        """Improve prices ``start`` (float64, distinct); ``safe_prices`` says what they prove.
 
         ``gauge`` is told how far they are.
         """
@@ -163,12 +163,6 @@ def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.
         price += column.roots[instance.codes[:, j]]
     state = tree.run(SUPPORT, price, visits=visits)
     return price, state[3] == 0
-
-
-def safe_bound(tree: LawfulTree, u: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
-    """Return a proven lower bound in units of 1/scale, and prices that prove it."""
-    prices = safe_prices(tree, u)
-    return max(0, prices.bound(tree.instance.counts)), prices.price / prices.quantum
 
 
 def rounded_down(u: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:

@@ -7,13 +7,12 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.earlier import (
-    again,
     of_all,
     options_of,
     record_of_all,
     require_existing,
     require_plain,
-    whole,
+    with_earlier,
 )
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
@@ -134,13 +133,14 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
         if given["derived"] is not None:
-            write_derived(source, given["derived"])
+            from incrowd.tables.files import write_as_it_is
+
+            write_as_it_is(source, given["derived"])
         if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
             cast("ExtendedRelease", release).write_held(given["held_back"])
-        told = whole(release, given)
-        met = again(told, release, given)
+        told, met = with_earlier(release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)
     with standing(shown(output)):
@@ -303,13 +303,6 @@ def require_derived(is_derived: bool, given: dict[str, Any]) -> None:
             "--proof with --derive: the proof is of the table with what is derived, which a "
             "verifier needs; name a file for it with --derived"
         )
-
-
-def write_derived(source: "Source", path: str) -> None:
-    """Write the table from which the release was made."""
-    from incrowd.tables import Edit, write
-
-    write(source.edited(Edit.of_nothing(source.columns)), path, private=True)
 
 
 def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:

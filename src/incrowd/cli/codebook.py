@@ -30,9 +30,6 @@ group = click.Group(
 HELD = ("patterns", "hierarchies", "delimiter", "encoding")
 """What ``incrowd verify --patterns`` looks at, beside its files."""
 
-star_option = click.option(
-    "--star", default="*", show_default=True, metavar="SYMBOL", help="A suppressed cell."
-)
 sample_option = click.option(
     "--sample", default="0.5", show_default=True, help="Probability with which a row is taken."
 )
@@ -49,11 +46,11 @@ epsilon_option = click.option(
 )
 @click.option("--sample", metavar="P", help="With -k: the --sample of apply.  [default: 0.5]")
 @options.policy_options(
-    *("qi", "sensitive", "id", "keep", "hierarchies"),
+    *("qi", "sensitive", "id", "keep", "hierarchies", "star"),
     qi="Columns of the patterns. Default: all that have no other role.",
     hierarchies="With -k: what cells of a column may become, as for anonymize.",
+    star="A suppressed cell.",
 )
-@star_option
 @options.reading_options
 @options.quiet_option
 def make(others: str, output: str, star: str, quiet: bool, **given: Any) -> None:

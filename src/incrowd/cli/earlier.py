@@ -53,30 +53,26 @@ def require_existing(given: dict[str, Any]) -> None:
         require_place(given["joined"])
 
 
-def whole(release: "Release", given: dict[str, Any]) -> "Release":
-    """Return what proofs and reports speak of: rows that were added with those before them."""
-    if given["existing"] is None or not any(given[name] for name in OF_WHOLE):
-        return release
+def with_earlier(release: "Release", given: dict[str, Any]) -> tuple["Release", list[str]]:
+    """Return what proofs and reports speak of, and cautions about people met before.
+
+    Where rows were added, proofs and reports speak of these with those before them.  Whether people
+    of new rows were published before can be said where the earlier original is at hand.
+    """
+    if given["existing"] is None or given["existing_original"] is None:
+        return release, []
     original = options.opened_beside(given["existing_original"], given)
-    extended = cast("ExtendedRelease", release)
-    found = extended.whole(original, given["existing_proof"], given["existing"])
-    if given["joined"]:
-        found.write_original(given["joined"])
-    return found
-
-
-def again(told: "Release", release: "Release", given: dict[str, Any]) -> list[str]:
-    """Return cautions about people of new rows who were published before, as far as files say."""
-    from incrowd.existing.whole import WholeRelease, met_again
-
-    if isinstance(told, WholeRelease):
-        found = told.again
+    if any(given[name] for name in OF_WHOLE):
+        extended = cast("ExtendedRelease", release)
+        told = extended.whole(original, given["existing_proof"], given["existing"])
+        if given["joined"]:
+            told.write_original(given["joined"])
+        release, again = told, told.again
     else:
-        if given["existing"] is None or given["existing_original"] is None:
-            return []
-        original = options.opened_beside(given["existing_original"], given)
-        found = met_again(original, release.source, release.roles)
-    return [found] if found else []
+        from incrowd.existing.whole import met_again
+
+        again = met_again(original, release.source, release.roles)
+    return release, [again] if again else []
 
 
 def of_all(release: "Release") -> str:

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 @click.command("measure")
 @click.argument("table", metavar="IN")
-@click.option(
-    "--qi",
-    multiple=True,
-    metavar="A,B,…",
-    help="Quasi-identifiers: what others may know about a person. "
-    "Default: every column that is neither sensitive nor ignored.",
+@options.policy_options(
+    *("qi", "sensitive"),
+    qi="Quasi-identifiers: what others may know about a person. Default: every column that is "
+    "neither sensitive nor ignored.",
+    sensitive="Sensitive columns.",
 )
-@click.option("--sensitive", multiple=True, metavar="S,…", help="Sensitive columns.")
 @click.option("--ignore", multiple=True, metavar="C,…", help="Columns that do not count.")
 @click.option("--original", metavar="FILE", help="The table before; gives the entropy lost.")
 @click.option(
@@ -63,14 +61,6 @@ if TYPE_CHECKING:
     help="Distances of a sensitive column's values: lines value;other value;distance.",
 )
 @click.option(
-    "--hierarchy",
-    "hierarchies",
-    multiple=True,
-    metavar="COL=SPEC",
-    help="Hierarchy of a column, as for anonymize.",
-)
-@click.option("--star", default="*", show_default=True, metavar="SYMBOL", help="A suppressed cell.")
-@click.option(
     "--require-k",
     type=click.IntRange(1),
     metavar="K",
@@ -81,7 +71,11 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Households: a column that names them; one's risk is that of its riskiest member.",
 )
-@options.policy_options("protect", "id", "keep", "person", "na", "decimal", "derive")
+@options.policy_options(
+    *("protect", "id", "keep", "person", "hierarchies", "star", "na", "decimal", "derive"),
+    hierarchies="Hierarchy of a column, as for `anonymize`.",
+    star="A suppressed cell.",
+)
 @options.policy_option
 @options.reading_options
 @options.json_option

@@ -34,7 +34,6 @@ from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import moved
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.problem.problem import Problem
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
@@ -57,7 +56,7 @@ def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Contex
     StoppedError: no attempt met the caps; says the least share of changed cells reached.
     """
     if not plan.limits or not table.instance.rows:
-        return solve_plan(table, plan, method, context)
+        return solve_plan(table.problem, plan, method, context)
     require_possible(table, plan)
     search = Search(table, plan, method, context)
     search.run()
@@ -157,7 +156,7 @@ class Search:
         """Return a release's cost, with two of the dearest cells for each that is too many."""
         changed = changed_cells(self.table, solved.solution)
         over = sum(max(0, p.limit.count(changed) - p.limit.most) for p in self.prices)
-        return solved.cost + 2 * over * max(map(dearest, self.table.instance.trees))
+        return solved.cost + 2 * over * max(tree.dearest for tree in self.table.instance.trees)
 
     def over(self) -> bool:
         """Whether there is nothing to gain, or no time."""
@@ -170,11 +169,11 @@ class Search:
         tried = [price.now for price in self.prices]
         context = self.shared(seconds, priced)
         if not priced:
-            solved = solve_plan(self.table, self.plan, self.method, context)
+            solved = solve_plan(self.table.problem, self.plan, self.method, context)
             bound = solved.bound
         else:
-            trees = self.dearer()
-            solved, found = solve_with(self.table, self.plan, trees, self.method, context)
+            problem, trees = self.table.problem, self.dearer()
+            solved, found = solve_with(problem, self.plan, trees, self.method, context)
             paid = zip(tried, self.plan.limits, strict=True)
             # costs are whole units, so a bound may be rounded up
             bound = -((sum(now * limit.most for now, limit in paid) - found) // self.fine)
@@ -184,7 +183,7 @@ class Search:
         counts = self.offer(solved)
         for price, count in zip(self.prices, counts, strict=True):
             j = price.limit.column
-            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
+            unit = 0 if j is None else self.table.instance.trees[j].dearest * self.fine
             price.learn(count, unit, self.met(counts))
 
     def shared(self, seconds: float, priced: bool) -> Context:
@@ -218,7 +217,8 @@ class Search:
     @property
     def fine(self) -> int:
         """What one unit of the table's costs is in the finer unit of the prices."""
-        return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
+        whole = sum(tree.dearest for tree in self.table.instance.trees)
+        return FINE if whole * FINE < DEAREST_ROW else 1
 
     def offer(self, solved: Solved) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
@@ -265,11 +265,6 @@ class Search:
         )
 
 
-def dearest(tree: Family) -> int:
-    """Return what the dearest cell of a column costs."""
-    return tree.dearest
-
-
 def shares(prices: Sequence[Price]) -> list[str]:
     """Say of each cap what was asked for and what was reached."""
     return [
@@ -302,7 +297,7 @@ def require_possible(table: Coded, plan: Plan) -> None:
 def least_changed(table: Coded, limit: Limit) -> int:
     """Return a number of cells under a cap that every lawful release changes."""
     instance = table.instance
-    k = Problem(instance, table.model).smallest_class if instance.rows else 0
+    k = table.problem.smallest_class if instance.rows else 0
     if k < 2 or instance.rows < k:
         return 0
     trees = [counting(tree, limit.column in (None, j)) for j, tree in enumerate(instance.trees)]
@@ -310,7 +305,7 @@ def least_changed(table: Coded, limit: Limit) -> int:
     price, complete = support_prices(patterns, k, VISITS)
     if not complete:
         return 0
-    of_row = price[instance.copies[table.copy_of_row]]
+    of_row = price[table.distinct_of_row]
     return int(of_row.sum() if limit.inside is None else of_row[limit.inside].sum())
 
 

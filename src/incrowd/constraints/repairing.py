@@ -129,9 +129,8 @@ class Repair:
 
     def solution(self, member: NDArray[np.int64]) -> LinkedSolution:
         """Return the release with these classes."""
-        by_copy = np.empty_like(member)
-        by_copy[self.table.copy_of_row] = member
-        return LinkedSolution.of_links(self.table.instance, by_copy, self.plan.links)
+        classes = self.table.by_copy(member)
+        return LinkedSolution.of_links(self.table.instance, classes, self.plan.links)
 
 
 def changed_cells(table: Coded, solution: Solution) -> NDArray[np.bool_]:

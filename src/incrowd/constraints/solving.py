@@ -7,7 +7,6 @@ import numpy as np
 
 from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
-from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError
 from incrowd.hierarchy.family import Family
 from incrowd.privacy.classes import Classes
@@ -25,37 +24,36 @@ COMPARING = ("engine", "mondrian")  # methods that take a part's table as they s
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
 
 
-def solve_plan(table: Coded, plan: Plan, method: str | Solver, context: Context) -> Solved:
-    """Solve a table under fixed and linked columns; caps are another matter.
+def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Context) -> Solved:
+    """Solve a problem under fixed and linked columns; caps are another matter.
 
     Raises
     ------
     NoLawfulReleaseError: a group of equal fixed values breaks the model as a whole.
     OutOfScopeError: the method does not serve the parts.
     """
-    require_lawful_groups(table, plan)
-    return solve_with(table, plan, table.instance.trees, method, context)[0]
+    require_lawful_groups(problem, plan)
+    return solve_with(problem, plan, problem.instance.trees, method, context)[0]
 
 
 def solve_with(
-    table: Coded, plan: Plan, trees: Sequence[Family], method: str | Solver, context: Context
+    problem: Problem, plan: Plan, trees: Sequence[Family], method: str | Solver, context: Context
 ) -> tuple[Solved, int]:
     """Solve under the costs of ``trees``; also return the bound under these costs.
 
-    The solution and its cost are in the table's own costs; its bound is 0 unless these are the
+    The solution and its cost are in the problem's own costs; its bound is 0 unless these are the
     costs of ``trees``.
     """
-    problem = replace(table.problem, instance=replace(table.instance, trees=tuple(trees)))
-    link = LinkColumns(plan.links)
-    linked = link.apply(problem)
-    free = link.others(table.instance.columns)
+    instance, link = problem.instance, LinkColumns(plan.links)
+    linked = link.apply(replace(problem, instance=replace(instance, trees=tuple(trees))))
+    free = link.others(instance.columns)
     split = FixColumns(tuple(free.index(j) for j in plan.fixed)).apply(linked.problem)
-    solved = solve_parts(split.problems, chosen(table.problem, plan, method), context)
+    solved = solve_parts(split.problems, chosen(problem, plan, method), context)
     lifted = linked.lift(split.lift([found.solution for found in solved]))
-    solution = LinkedSolution(table.instance, lifted.classes, plan.links)
-    cost = solution.cost if table.instance.rows else 0
+    solution = LinkedSolution(instance, lifted.classes, plan.links)
+    cost = solution.cost if instance.rows else 0
     bound = sum(found.bound for found in solved)
-    own = bound if trees is table.instance.trees else 0
+    own = bound if trees is instance.trees else 0
     result = Solved(
         solution,
         cost,
@@ -133,7 +131,7 @@ def added(context: Context, cost: int, bound: int) -> Callable[[Event], None]:
     return listen
 
 
-def require_lawful_groups(table: Coded, plan: Plan) -> None:
+def require_lawful_groups(problem: Problem, plan: Plan) -> None:
     """Raise unless each group is lawful as one class; then a lawful release exists.
 
     All models here are closed under union, so a group that is unlawful as a whole has no lawful
@@ -143,20 +141,18 @@ def require_lawful_groups(table: Coded, plan: Plan) -> None:
     ------
     NoLawfulReleaseError: names the fixed columns and the number of rows, never a value.
     """
-    model, instance = table.model, table.instance
+    model, instance = problem.model, problem.instance
     if not plan.fixed or not instance.rows or not model.closed_under_union:
         return
     member = groups_of(instance.codes, plan.fixed)[instance.copies]
-    everyone = table.problem.table
-    broken = ~model.lawful_classes(Classes(member, everyone))
+    broken = ~model.lawful_classes(Classes(member, problem.table))
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
-        names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
+        names = ", ".join(repr(instance.trees[j].column) for j in plan.fixed)
         lie = f"{counted(lost, 'row')} {'lies' if lost == 1 else 'lie'}"
         several = counted(int(broken.sum()), "group")
-        models = model.in_words(table.roles.attributes)
         raise NoLawfulReleaseError(
             f"fixed {names}: {lie} in {several} of equal values (of {len(broken):,}) that cannot "
-            f"obey {models} even as one class, so no lawful release "
+            f"obey {problem.asked} even as one class, so no lawful release "
             "leaves these columns unchanged; fix fewer columns, or generalize them beforehand"
         )

@@ -8,11 +8,9 @@ from incrowd.measures import Measure, measure
 from incrowd.release import Release
 from incrowd.report.association import associations
 from incrowd.report.counts import EDGES
-from incrowd.report.distribution import compared
-from incrowd.report.view import codes_of
+from incrowd.report.view import bars_of
 from incrowd.tables.base import Column, Source, Table, narrowed
 from incrowd.tables.whose import OwnedTable
-from incrowd.text.missing import marks_for
 
 LARGEST = 100  # sizes of classes from there on are one bar
 SUBSETS = 2  # columns that stand together in the list of those that tell people apart
@@ -135,14 +133,10 @@ def use(release: Release) -> dict[str, Any]:
     names = [*release.roles.qi, *release.roles.sensitive]
     before = {name: narrowed(release.source.encode(name)) for name in names}
     after = {name: narrowed(release.table.encode(name).compact()) for name in names}
-    trees = {tree.column: tree for tree in release.trees}
-    star, na = release.policy.star, release.policy.na
-    codes = codes_of(release.policy, release.roles.qi)
     bars = {
-        name: [[bar.label, bar.before, bar.after, bar.kind] for bar in
-               compared(before[name], after[name], star, trees.get(name), marks_for(na, name),
-                        release.policy.decimal, name in codes)]
-        for name in release.roles.qi
-    }  # fmt: skip
-    pairs = [[p.one, p.other, p.before, p.after] for p in associations(before, after, star)]
+        name: [[bar.label, bar.before, bar.after, bar.kind] for bar in found]
+        for name, found in bars_of(release, before, after).items()
+    }
+    compared = associations(before, after, release.policy.star)
+    pairs = [[pair.one, pair.other, pair.before, pair.after] for pair in compared]
     return {"bars": bars, "pairs": pairs}

@@ -1,6 +1,7 @@
 """The one driver: choose a solver, run it, re-check what it returns, say what is known."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +98,8 @@ def solve(
     if problem.one_class and is_lawful(problem, np.zeros(problem.instance.rows, np.int64)):
         return recheck(problem, solver, together(problem))
     auto = method == "auto"
-    run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
     with watched(context.stop):
-        outcome, solver = within_memory(run, needed, solver, context, auto)
+        outcome, solver = within_memory(partial(run_one, auto), needed, solver, context, auto)
     if outcome.solution is not None and not needed.model.closed_under_union:
         outcome = replace(outcome, solution=mended(needed, outcome.solution))
     if outcome.solution is None and not needed.model.closed_under_union:
@@ -149,17 +149,13 @@ def together(problem: Problem) -> Outcome:
     return Outcome(solution, solution.cost)
 
 
-def run_one(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
-    """Run one solver."""
+def run_one(
+    auto: bool, problem: Problem, solver: Solver, context: Context
+) -> tuple[Outcome, Solver]:
+    """Run one solver; where ``auto`` chose matching, the engine stands by."""
+    if auto and solver.id == "simplex-matching":
+        return two_anonymous(problem, context)
     return run_on_fewer_copies(problem, solver, context), solver
-
-
-def run_portfolio(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
-    """Run matching with the engine standing by; the engine alone once it is chosen instead."""
-    if solver.id != "simplex-matching":
-        return run_one(problem, solver, context)
-
-    return two_anonymous(problem, context)
 
 
 def matched(problem: Problem) -> Problem:

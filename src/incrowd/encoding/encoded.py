@@ -1,10 +1,7 @@
-"""From a table's text to the instance that solvers see, and from their classes back to text.
-
-And whose each row is, by the columns that together name a person.
-"""
+"""From a table's text to the instance that solvers see, and from their classes back to text."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,10 +22,15 @@ from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
-from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, narrow, narrowed
+from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
 from incrowd.tables.numbers import require_decimal_texts
-from incrowd.tables.whose import ownerless, owners
-from incrowd.text.missing import Marks, marks_for
+from incrowd.tables.whose import (
+    owners,
+    require_once,
+    require_unlinked,
+    require_unmarked,
+    with_persons,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
@@ -53,10 +55,21 @@ class Coded:
     model: Model
     attributes: Mapping[str, Column]
 
+    @property
+    def distinct_of_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): the instance's distinct row that each row is."""
+        return self.instance.copies[self.copy_of_row]
+
+    def by_copy(self, of_row: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64, shape (rows,): what is known of each row, in the order of the copies."""
+        found = np.empty_like(of_row)
+        found[self.copy_of_row] = of_row
+        return found
+
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
         """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
-        return self.instance.codes[self.instance.copies[self.copy_of_row]]
+        return self.instance.codes[self.distinct_of_row]
 
     @property
     def owners(self) -> NDArray[np.int64]:
@@ -90,13 +103,13 @@ def coded(
     """
     roles = policy.roles(source.columns)
     require_used(policy, roles.sensitive)
+    sources = policy.sources()
     if policy.strict:
         require_once(source, policy.id)
     require_unlinked(source, tuple(c for c in roles.pseudonym if c not in roles.person))
     require_unmarked(source, roles.person, policy.na)
     source = with_persons(source, roles.person, policy.missing_person)
     require_decimal_texts(source, (*roles.qi, *roles.sensitive), policy.decimal)
-    sources = policy.sources()
     columns = {}
     for name in roles.qi:
         column = source.encode(name)
@@ -147,7 +160,7 @@ def attributes_of(
     """
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        people = people_of(source, roles.person, policy.missing_person)
+        people = owners(source, roles.person)
         if leaves is not None:
             cells = [*leaves.T, *(column.codes for column in found.values())]
             lot = first_of_equals(policy, (), [*cells, people.codes])
@@ -218,43 +231,10 @@ def shuffled(
     rows = earlier + len(table.copy_of_row)
     if seed is None:
         return entropy.shuffled(rows)
-    of_row = table.instance.copies[table.copy_of_row]
+    of_row = table.distinct_of_row
     codes = (*table.instance.codes.T, *table.instance.sensitive_codes.T)
     known = cells_of(table.instance.trees, (column[of_row] for column in codes))
     return drawn(rows, str(seed), known)
-
-
-def with_persons(source: Source, names: Sequence[str], missing: str) -> Source:
-    """Return the table without the rows that do not say whose they are, where those are dropped.
-
-    Parameters
-    ----------
-    names: the columns that together name a person.  missing: ``"error"``, ``"own"`` or ``"drop"``.
-
-    Raises
-    ------
-    InputError: a row does not say whose it is, and nothing says what becomes of it.
-    """
-    if not names or missing == "own":
-        return source
-    for name in names if missing == "error" else ():
-        require_named(
-            name,
-            ownerless(source, [name]),
-            ": fill it in, or say what becomes of them (--missing-person own: each is a person of "
-            "its own; drop: they are left out)",
-        )
-    without = ownerless(source, names)
-    return FewerRows(source, np.flatnonzero(~without)) if without.any() else source
-
-
-def people_of(source: Source, names: Sequence[str], missing: str) -> Column:
-    """Return whose each row is.
-
-    Several columns give numbers in place of texts: nothing reads them.  ``missing``: with ``"own"``
-    a row without a person is one of its own.
-    """
-    return owners(source, names, None if missing == "own" else np.zeros(source.rows, bool))
 
 
 def paired(values: Column, people: Column) -> Column:
@@ -263,60 +243,3 @@ def paired(values: Column, people: Column) -> Column:
     key = values.codes.astype(np.int64) * width + people.codes
     different, codes = np.unique(key, return_inverse=True)
     return Column(tuple(f"{i:012}" for i in range(len(different))), codes.ravel().astype(np.int32))
-
-
-def require_once(source: Source, names: Sequence[str]) -> None:
-    """Raise InputError for a column left out that has one value in several rows."""
-    for name in names:
-        several, there = repeated(source, name)
-        if several:
-            raise InputError(
-                f"column {name!r}, which is left out, has {several:,} of its {there:,} "
-                "values in several rows: if it names people, name it with --person, so that people "
-                "are counted; if it does not, leave --strict out"
-            )
-
-
-def require_unlinked(source: Source, names: Sequence[str]) -> None:
-    """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
-    for name in names:
-        several, _ = repeated(source, name)
-        if several:
-            raise InputError(
-                f"column {name!r} has {several:,} values in several rows, which their pseudonym "
-                f"would link: whoever knows several of them knows more than k allows for. Name it "
-                "with --person as well, so that all rows of a person together are shared by k "
-                "people, or leave it out with --id"
-            )
-
-
-def repeated(source: Source, name: str) -> tuple[int, int]:
-    """Return how many values of a column stand in several rows, and how many there are."""
-    column = source.encode(name)
-    counts = np.bincount(column.codes, minlength=len(column.values))
-    there = np.array([bool(value) for value in column.values], bool)
-    return int((counts[there] > 1).sum()), int(there.sum())
-
-
-def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None:
-    """Raise InputError for persons who are called like a missing value: whose they are is not said.
-
-    The checker reads such a cell as a name, so no rule for missing ones is applied to it.
-    """
-    for name in names:
-        column = source.encode(name)
-        none = [c for c, value in enumerate(column.values) if value in marks_for(marks, name)]
-        require_named(
-            name,
-            np.isin(column.codes, none),
-            " (--na): empty these cells, and say what becomes of the rows (--missing-person)",
-        )
-
-
-def require_named(name: str, lacking: NDArray[np.bool_], remedy: str) -> None:
-    """Raise InputError where rows lack the name of a person in a column; it ends with a remedy."""
-    if lacking.any():
-        raise InputError(
-            f"column {name!r} names people, but {int(lacking.sum()):,} of {len(lacking):,} rows "
-            f"have no value in it{remedy}"
-        )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.existing.served import require_joinable
+from incrowd.existing.union import below
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.model import Model
@@ -53,8 +54,7 @@ def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
     columns = {}
     for name, new in table.attributes.items():
         old = existing.encode(name) if name in existing.columns else strangers(existing.rows)
-        codes = np.concatenate([old.codes, new.codes + len(old.values)])
-        columns[name] = Column.of([*old.values, *new.values], codes)
+        columns[name] = below(old, new)
     model = model_of(policy, columns, policy.sources())
     require_joinable(model, model.names(tuple(columns)), policy)
     return Both(model, columns, existing.rows, rows)

@@ -44,7 +44,7 @@ from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
-from incrowd.tables.files import write
+from incrowd.tables.files import write_as_it_is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,8 +145,7 @@ class ExtendedRelease(Release):
         InputError: the folder cannot be written.
         """
         whole = self.source.source if isinstance(self.source, FewerRows) else self.source
-        held = FewerRows(whole, self.held).edited(Edit.of_nothing(whole.columns))
-        write(held, path, private=True)
+        write_as_it_is(FewerRows(whole, self.held), path)
 
     def texts_of_union(self) -> pl.DataFrame:
         """Return the earlier rows and then the new ones, as text."""
@@ -268,29 +267,26 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
+    asked = (both.model, published, solver(both.model, context), table.roles.sensitive)
     instance, copy_of_row = joined_rows(table, secret, policy)
-    make = solver(both.model, context)
-    joining = Joining(instance, both.model, published, make, table.roles.sensitive)
-    stop = context.stop
+    joining, stop = Joining(instance, *asked), context.stop
     with interruptible(stop):
-        of_copy = joining.best()
-    place = of_copy[copy_of_row]
+        place = joining.best()[copy_of_row]
     known = told(table, edit_of(table, published, place, columns))
     held = np.zeros(len(place), bool)
     if policy.hold_back:
         held = np.logical_or.reduce([held, *known.values()])
     if held.any():
         require_left(held)
-        known = {}
-        kept = np.flatnonzero(~held)
+        known, kept = {}, np.flatnonzero(~held)
         price = joining.price[instance.copies[copy_of_row]][kept]
         table, place = without(table, held), place[kept]
         secret = None if secret is None else secret[kept]
         instance, copy_of_row = joined_rows(table, secret, policy)
-        joining = Joining(instance, both.model, published, make, table.roles.sensitive)
+        joining = Joining(instance, *asked)
         joining.price[instance.copies[copy_of_row]] = price
-        of_copy = np.empty_like(place)
-        of_copy[copy_of_row] = place
+    of_copy = np.empty_like(place)
+    of_copy[copy_of_row] = place
     cost = joining.cost(of_copy)
     bound = min(joining.bound(), cost)
     release = ExtendedRelease(

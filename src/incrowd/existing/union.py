@@ -20,7 +20,7 @@ def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> 
             together = stacked_csv(earlier, second)
             if together is not None:  # cells as they are written, with their quotes
                 return together
-        both = {name: _joined(first.encode(name), second.encode(name)) for name in columns}
+        both = {name: below(first.encode(name), second.encode(name)) for name in columns}
         form = like.dialect
         return read_csv(as_csv(both, form), "the union", form.delimiter, form.encoding)
     import polars as pl
@@ -36,7 +36,7 @@ def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> 
     return from_native(alike(like, stacked))
 
 
-def _joined(first: Column, second: Column) -> Column:
+def below(first: Column, second: Column) -> Column:
     """Return the cells of one column and then those of another."""
     codes = np.concatenate([first.codes, second.codes + len(first.values)])
     return Column.of([*first.values, *second.values], codes)

@@ -32,8 +32,8 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
 from incrowd.run.stop import Stop
-from incrowd.tables.base import Edit, FewerRows, Source, Table, texts
-from incrowd.tables.files import open_table, write
+from incrowd.tables.base import FewerRows, Source, Table, texts
+from incrowd.tables.files import open_table, write_as_it_is
 from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
@@ -68,7 +68,7 @@ class WholeRelease(Release):
         ------
         InputError: the folder cannot be written.
         """
-        write(self.source.edited(Edit.of_nothing(self.source.columns)), path, private=True)
+        write_as_it_is(self.source, path)
 
 
 @dataclass(frozen=True, eq=False)

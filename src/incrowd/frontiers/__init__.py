@@ -2,8 +2,6 @@
 
 of_table.py   frontier(): wiring only
 sweep.py      the sweep: bounds upwards, releases downwards
-constrained.py  the same under fixed, linked and capped columns
-warm.py       the engine, started from what a neighbouring k has left
 points.py     the result
 """
 

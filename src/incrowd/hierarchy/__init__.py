@@ -3,13 +3,12 @@
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.characters import Keep, Prefix
 from incrowd.hierarchy.costs import Cost, Explicit, Level, Ncp, Stars, parse_cost
 from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
 from incrowd.hierarchy.interval import Intervals
-from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Ladder, Source, Suppression
-from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.spec import parse

@@ -216,12 +216,12 @@ def parse_cost(text: str) -> Cost:
     )
 
 
-def exact(number: Number, places: int = PLACES) -> Fraction:
+def exact(number: Number) -> Fraction:
     """Return a nonnegative number exactly; a float counts as the shortest decimal that writes it.
 
     Raises
     ------
-    ValueError: not a finite number, negative, or of more decimals than ``places`` (fractions are
+    ValueError: not a finite number, negative, or of more than 6 decimals (fractions are
         taken as they are).
     """
     if isinstance(number, Fraction):
@@ -235,6 +235,6 @@ def exact(number: Number, places: int = PLACES) -> Fraction:
     if not decimal.is_finite() or decimal < 0:
         raise ValueError(f"{number} is not a number of 0 or more")
     value = fraction_of(decimal)
-    if 10**places % value.denominator:
-        raise ValueError(f"{number} has more than {places} decimals")
+    if 10**PLACES % value.denominator:
+        raise ValueError(f"{number} has more than {PLACES} decimals")
     return value

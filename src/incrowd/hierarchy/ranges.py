@@ -102,7 +102,7 @@ class Ranges:
         return f"range:{','.join(parts)}" if parts else "range"
 
     @classmethod
-    def parse(cls, text: str, folder: str | Path = ".") -> "Ranges":
+    def parse(cls, text: str) -> "Ranges":
         """Read ``round=5,most=20,cost=values,order=FILE``, what stands behind ``range:``.
 
         A template, ``show={low} to {high}``, is the last: it may have commas of its own.
@@ -128,7 +128,7 @@ class Ranges:
                     f"range:{text}: {found[name]!r} is not a number; {EXAMPLE}"
                 ) from None
         if "order" in found:
-            found |= {"order": read_order(Path(folder) / found["order"]), "origin": found["order"]}
+            found |= {"order": read_order(Path(found["order"])), "origin": found["order"]}
         return cls(**found)
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:

@@ -10,13 +10,12 @@ from typing import Any
 from incrowd.errors import HierarchyError, did_you_mean, home_hint
 from incrowd.hierarchy.averages import KINDS, Averages
 from incrowd.hierarchy.bands import Bands
+from incrowd.hierarchy.characters import Keep, Prefix
 from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.hierarchy.interval import Intervals
-from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source, Suppression
 from incrowd.hierarchy.missing import sparing
-from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.text.numerals import POINT
@@ -30,7 +29,7 @@ ALLOWED = (
 )
 
 
-def parse(text: str, folder: str | Path = ".") -> Source:
+def parse(text: str) -> Source:
     """Return the source that a text names.
 
     Parameters
@@ -42,7 +41,6 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         ``centroid`` (see ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and
         bottom codes), ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
-    folder: where a relative path starts.
 
     Raises
     ------
@@ -61,7 +59,7 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     if rule == "keep":
         return Keep(tuple(_count(part, text) for part in parts))
     if rule == "range":
-        return Ranges.parse(rest, folder)
+        return Ranges.parse(rest)
     if rule == "bands":
         return Bands.parse(rest)
     if rule == "round":
@@ -70,7 +68,7 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         return EndCodes.parse(rest)
     if rule in KINDS:
         return Averages.parse(rule, rest)
-    path = Path(folder) / text.strip()
+    path = Path(text.strip())
     if text.strip() and path.is_file():
         return HierarchyFile(path)
     raise HierarchyError(_unknown(text, rule, path))

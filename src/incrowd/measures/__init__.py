@@ -2,13 +2,12 @@
 
 of_table.py   measure(): wiring only
 figures.py    the result
-keys.py       rows that agree, as numbers
+people.py     rows that agree, and the people and households behind them
 sensitive.py  diversity, closeness, likeness, disclosure
 risk.py       prosecutor, journalist, marketer
 subsets.py    who is unique on a few columns
 loss.py       stars and entropy lost
-orders.py     the natural order of a column's values
-text.py       tables for people
+orders.py     the natural order of a column's values; metric_file.py  orders and distances in files
 """
 
 from typing import TYPE_CHECKING

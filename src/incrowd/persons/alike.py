@@ -60,10 +60,9 @@ class AlikeSolution(Solution):
         cls, table: Coded, classes: Ints, group: Ints, constant: tuple[int, ...]
     ) -> "AlikeSolution":
         """Build from the class and the group of each row of the table; classes lie in groups."""
-        by_copy, groups = np.empty_like(classes), np.empty_like(group)
-        by_copy[table.copy_of_row], groups[table.copy_of_row] = classes, group
-        _, first, dense = np.unique(by_copy, return_index=True, return_inverse=True)
-        of_class = groups[first]
+        both = table.by_copy(classes), table.by_copy(group)
+        _, first, dense = np.unique(both[0], return_index=True, return_inverse=True)
+        of_class = both[1][first]
         return cls(
             table.instance, dense.ravel().astype(np.int64), group=of_class, constant=constant
         )
@@ -138,7 +137,7 @@ def of_rows(table: Coded, persons: Persons, prices: Prices) -> Prices:
     """Return the prices of people as those of each of their rows."""
     price = np.zeros(table.instance.distinct, np.int64)
     of_person = prices.price[persons.visits.place]
-    price[table.instance.copies[table.copy_of_row]] = of_person[persons.whose]
+    price[table.distinct_of_row] = of_person[persons.whose]
     return replace(prices, price=price)
 
 

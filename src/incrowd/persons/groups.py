@@ -7,7 +7,6 @@ groups come from a search without weights and are improved with them (``incrowd.
 the bound is one by prices (``incrowd.persons.whole_price``).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -68,6 +67,11 @@ class Persons:
         )  # fmt: skip
 
     @cached_property
+    def alone(self) -> tuple[Instance, Ints]:
+        """The people, a row for each, as an instance; and the copy that each became."""
+        return from_codes(self.codes, self.trees, None, self.scale)
+
+    @cached_property
     def visits(self) -> "Visits":
         """The table of all rows, of which each person's are alike."""
         who = np.repeat(np.arange(len(self.weight)), self.weight)
@@ -106,33 +110,28 @@ def dense(member: Ints) -> Ints:
     return np.unique(member, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def plain(persons: Persons, k: int, method: str | Solver, context: Context) -> tuple[Ints, Solved]:
-    """Return groups of k people by a search that knows no weights, and what it says."""
-    instance, copy = from_codes(persons.codes, persons.trees, None, persons.scale)
-    solved = solve(Problem(instance, KAnonymity(k)), method, context)
-    return solved.solution.classes[copy], solved
-
-
 def grouped(
     persons: Persons, k: int, method: str | Solver, context: Context, bounded: bool = True
 ) -> Grouped:
     """Find groups of at least k people; ``bounded``: whether a bound is asked for."""
     stop, even = context.stop, bool((persons.weight == persons.weight[0]).all())
     part = stop if even else Share.of(stop, SEARCH * stop.left())
-    try:
-        member, solved = plain(persons, k, method, replace(context, stop=part))
+    instance, copy = persons.alone
+    try:  # a search that knows no weights
+        solved = solve(Problem(instance, KAnonymity(k)), method, replace(context, stop=part))
     except StoppedError:  # everybody as one group is lawful, if dear
         one = np.zeros(len(persons.weight), np.int64)
         return Grouped(one, 0, None, "groups", stop.why())
+    member = dense(solved.solution.classes[copy])
     if even:
         bound = solved.bound * int(persons.weight[0])
         prices = priced_evenly(persons, solved) if bounded else None
-        return Grouped(dense(member), bound, prices, solved.method, solved.ended)
+        return Grouped(member, bound, prices, solved.method, solved.ended)
     if bounded and len(persons.weight) <= SMALL:
-        found = by_patterns(persons.codes, persons.weight, persons.trees, persons.scale, k, context)
+        found = by_patterns(persons, k, context)
         if found is not None:
             return Grouped(dense(found[0]), found[1], None, "pattern-milp", "finished")
-    return weighed(persons, k, dense(member), solved, context, bounded)
+    return weighed(persons, k, member, solved, context, bounded)
 
 
 def weighed(
@@ -167,27 +166,20 @@ def priced_evenly(persons: Persons, solved: Solved) -> Prices | None:
     prices = solved.prices
     if prices is None or prices.odd_sets or prices.groups or prices.charge or prices.by_rows:
         return None
-    instance, copy = from_codes(persons.codes, persons.trees, None, persons.scale)
+    instance, copy = persons.alone
     of_person = prices.price[instance.copies[copy]]
     price = np.zeros(persons.visits.instance.distinct, np.int64)
     price[persons.visits.place] = of_person
     return Prices(price, prices.quantum)
 
 
-def by_patterns(
-    codes: NDArray[np.int32],
-    weight: Ints,
-    trees: Sequence[Family],
-    scale: int,
-    k: int,
-    context: Context,
-) -> tuple[Ints, int] | None:
+def by_patterns(persons: Persons, k: int, context: Context) -> tuple[Ints, int] | None:
     """Return the cheapest groups and their cost; None where it takes long or cannot be sure.
 
     As ``pattern-milp``, but that a person pays a pattern's cost once for each row: people alike who
     have equally many rows are copies.
     """
-    instance, copy = from_codes(codes, tuple(trees), weight, scale)
+    instance, copy = from_codes(persons.codes, persons.trees, persons.weight, persons.scale)
     if effort(instance) > 2 * TINY_EFFORT:
         return None
     rows_of = instance.sensitive_codes[:, 0].astype(np.int64)

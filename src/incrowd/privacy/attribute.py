@@ -3,8 +3,9 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, Histograms
 from incrowd.privacy.law import SHARES, Law, limit
 from incrowd.privacy.model import Model, Values
-from incrowd.privacy.numbers import whole
+from incrowd.privacy.numbers import take_whole, whole
 from incrowd.privacy.pricing import Part, shares_part
 
 Figure = int | Fraction | float
@@ -178,6 +179,38 @@ class PerAttribute(Model):
         """Raise InputError unless ``attribute`` is None or an index."""
         if self.attribute is not None:
             whole(self.attribute, "the index of a sensitive attribute", 0)
+
+
+@dataclass(frozen=True)
+class WholeDiversity(PerAttribute):
+    """What distinct and frequency l-diversity share: a whole ``l``, and no class of fewer rows.
+
+    ``kind``: as the option and proofs call it.
+    """
+
+    l: int  # noqa: E741  (the field's own letter)
+    attribute: int | None = None
+
+    kind: ClassVar[str]
+    compares_with_table = False
+    stays_lawful = True
+
+    def __post_init__(self) -> None:
+        take_whole(self, "l")
+        self.check_attribute()
+
+    @property
+    def title(self) -> str:
+        """Text form."""
+        return f"{self.kind} {self.l}-diversity"
+
+    def least(self, table: Counts) -> int:
+        """l rows."""
+        return self.l
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """l alone."""
+        return {"model": self.kind, "l": self.l}
 
 
 def chosen(attribute: int | None, table: Group, title: str) -> tuple[int, ...]:

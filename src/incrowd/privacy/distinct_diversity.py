@@ -5,43 +5,28 @@ Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006; Liang and Yuan 2012, §
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.attribute import Counts, WholeDiversity
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
 from incrowd.privacy.law import DISTINCT
 from incrowd.privacy.linear import Linear
 from incrowd.privacy.model import Model
-from incrowd.privacy.numbers import take_whole
 from incrowd.privacy.pricing import Part, distinct_part
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(PerAttribute):
+class DistinctDiversity(WholeDiversity):
     """Every class holds at least ``l`` different sensitive values.
 
     Closed under union: a union holds every value that a part holds.
     """
 
-    l: int  # noqa: E741  (the field's own letter)
-    attribute: int | None = None
-
-    compares_with_table = False
+    kind = "distinct"
     closed_under_supersets = True
-    stays_lawful = True
-
-    def __post_init__(self) -> None:
-        take_whole(self, "l")
-        self.check_attribute()
-
-    @property
-    def title(self) -> str:
-        """Text form."""
-        return f"distinct {self.l}-diversity"
 
     @property
     def meaning(self) -> str:
@@ -55,10 +40,6 @@ class DistinctDiversity(PerAttribute):
     def value(self, counts: Counts, table: Counts) -> int:
         """The number of different values."""
         return int((counts > 0).sum())
-
-    def least(self, table: Counts) -> int:
-        """l rows."""
-        return self.l
 
     def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
         """At least l values, class by class."""
@@ -79,10 +60,6 @@ class DistinctDiversity(PerAttribute):
     def linear(self, table: Group) -> Linear:
         """l values of each attribute."""
         return Linear(distinct=tuple((self.l, a) for a in self.attributes(table)))
-
-    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
-        """l alone."""
-        return {"model": "distinct", "l": self.l}
 
     def of_people(self, attributes: int) -> Sequence[Model]:
         """Values are counted, not rows: l of each attribute."""

@@ -6,41 +6,26 @@ Liang and Yuan 2012, §1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.attribute import Counts, WholeDiversity
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
 from incrowd.privacy.law import shares
 from incrowd.privacy.linear import Linear
-from incrowd.privacy.numbers import take_whole
 from incrowd.privacy.pricing import Part, frequency_part
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(PerAttribute):
+class FrequencyDiversity(WholeDiversity):
     """No sensitive value fills more than 1/``l`` of a class.
 
     Closed under union: l·h(v) ≤ n adds up over the parts, value by value.
     """
 
-    l: int  # noqa: E741
-    attribute: int | None = None
-
-    compares_with_table = False
-    stays_lawful = True
-
-    def __post_init__(self) -> None:
-        take_whole(self, "l")
-        self.check_attribute()
-
-    @property
-    def title(self) -> str:
-        """Text form."""
-        return f"frequency {self.l}-diversity"
+    kind = "frequency"
 
     @property
     def meaning(self) -> str:
@@ -54,10 +39,6 @@ class FrequencyDiversity(PerAttribute):
     def value(self, counts: Counts, table: Counts) -> Fraction:
         """The largest real l: rows over rows of the most frequent value."""
         return Fraction(int(counts.sum()), int(counts.max()))
-
-    def least(self, table: Counts) -> int:
-        """l rows."""
-        return self.l
 
     def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
         """The most frequent value fills at most 1/l, class by class."""
@@ -78,7 +59,3 @@ class FrequencyDiversity(PerAttribute):
     def linear(self, table: Group) -> Linear:
         """1/l of each attribute."""
         return Linear(frequency=tuple((self.l, a) for a in self.attributes(table)))
-
-    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
-        """l alone."""
-        return {"model": "frequency", "l": self.l}

@@ -310,12 +310,12 @@ def constraints_differ(
         yield from links_torn(proof, policy.linked, found, roles.qi)
 
 
-def in_words(entry: Entry, named: bool = True) -> str:
+def in_words(entry: Entry) -> str:
     """Say which model a proof states; without the values that it lists."""
     told = {n: entry[n] for n in ("k", "l", "c", "t", "alpha", "beta", "delta") if n in entry}
     kind = str(entry["model"])
     columns: Sequence[str] = entry.get("columns", [entry["column"]] if "column" in entry else ())
-    of = f" of {listed(columns)}" if named and columns else ""
+    of = f" of {listed(columns)}" if columns else ""
     guarded = f", {len(entry['values'])} values guarded" if "values" in entry else ""
     distance = f" ({entry['distance']} distance)" if "distance" in entry else ""
     once = " (each value of a person once)" if "once" in entry else ""

@@ -217,7 +217,7 @@ def rows_table(evidence: Evidence) -> pl.DataFrame:
     if gone is not None:
         original = np.append(original, gone.rows)
         classes = np.append(classes, np.full(len(gone.rows), -1))
-        distinct = gone.table.instance.copies[gone.table.copy_of_row[original]]
+        distinct = gone.table.distinct_of_row[original]
     prices = [group.price for group in evidence.prices.groups] or [evidence.prices.price]
     return pl.DataFrame(
         {

@@ -2,10 +2,9 @@
 
 view.py          what a report may see; the external one has no way to the original
 html.py          escaping by construction; style.py the style sheet; page.py a page from sections
-sections.py      the sections of a report; inside.py those for the publisher alone
+sections.py      the sections of a report; asked.py, classes.py more; inside.py the publisher's own
 counts.py        class sizes; distribution.py columns; association.py pairs; subgroups.py; spread.py
 plots.py         matplotlib figures; svg.py makes them part of a page
 pictured.py      the methods that a release gets from here
-replicate.py     the call that makes the release again
 metadata.py      a data package descriptor (Frictionless)
 """

@@ -1,10 +1,11 @@
 """The section on sizes of classes."""
 
 from incrowd.report import plots
+from incrowd.report.asked import AT_MOST
 from incrowd.report.counts import Bucket, buckets, of_people
 from incrowd.report.html import Html, table
 from incrowd.report.page import Pictures, Section
-from incrowd.report.sections import AT_MOST, EACH_CLASS, share
+from incrowd.report.sections import EACH_CLASS, share
 from incrowd.report.view import View
 
 

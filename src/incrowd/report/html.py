@@ -89,3 +89,8 @@ def facts(pairs: list[tuple[Any, Any]]) -> Html:
     """Return a list of facts, name and value."""
     items = [tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs]
     return tag("dl", *items)
+
+
+def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: int = 1) -> Html:
+    """A table that stands by itself."""
+    return Html(table(caption, head, rows, numbers).replace('"scroll"', '"scroll alone"', 1))

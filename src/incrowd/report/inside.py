@@ -17,9 +17,9 @@ from incrowd.policy.spell import ascii_of, call_of
 from incrowd.published.base import Published
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
-from incrowd.report.html import Html, cell_text, joined, table, tag, visible
+from incrowd.report.html import Html, alone_table, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
-from incrowd.report.sections import EACH_CLASS, alone_table
+from incrowd.report.sections import EACH_CLASS
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
 from incrowd.text.shell import shell_line

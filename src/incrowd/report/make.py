@@ -7,6 +7,7 @@ from incrowd.errors import InputError
 from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
+from incrowd.report.asked import asked
 from incrowd.report.classes import classes
 from incrowd.report.html import Html, joined, tag
 from incrowd.report.inside import attacks
@@ -30,7 +31,7 @@ def external_page(view: View) -> str:
     assert view.inside is None
     pictures = Pictures()
     found = [
-        public.asked(view),
+        asked(view),
         public.done(view),
         classes(view, pictures),
         public.changes(view, pictures),
@@ -50,7 +51,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
     view, pictures = view_of(release, name, inside), Pictures()
     weighed = Weighed.of(inside)
     found = [
-        public.asked(view),
+        asked(view),
         public.done(view),
         classes(view, pictures),
         private.risk(view, inside, pictures),

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from incrowd.measures.figures import GroupFigures
 from incrowd.measures.people import agreement, counting, fewest_of, group_figures
-from incrowd.report.html import Html, cell_text, joined
+from incrowd.report.html import Html, alone_table, cell_text, joined
 from incrowd.report.page import Section, paragraphs
-from incrowd.report.sections import alone_table
 from incrowd.report.view import Inside, View
 from incrowd.tables.base import Table
 from incrowd.tables.whose import owners

@@ -1,5 +1,6 @@
 """What a release gets from here: its report, its figures, a card for notebooks, a summary frame."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -8,7 +9,6 @@ import numpy as np
 from incrowd.errors import InputError, did_you_mean
 from incrowd.report.association import associations
 from incrowd.report.counts import buckets
-from incrowd.report.distribution import compared
 from incrowd.report.html import joined, tag
 from incrowd.report.make import write_report
 from incrowd.report.plots import (
@@ -20,9 +20,9 @@ from incrowd.report.plots import (
 )
 from incrowd.report.sample import require_weights
 from incrowd.report.sections import MOST_PAIRS
-from incrowd.report.view import Inside, codes_of, require_group, require_whole
+from incrowd.report.view import Inside, bars_of, require_group, require_whole
+from incrowd.tables.base import Column
 from incrowd.tables.files import alike
-from incrowd.text.missing import marks_for
 from incrowd.text.units import at_most, counted, shown, shown_gap
 
 if TYPE_CHECKING:
@@ -145,37 +145,19 @@ class Pictured:
         """
 
         release = self._compared
-        trees = {tree.column: tree for tree in release.trees}
         for name in names:
-            if name not in trees:
-                hint = did_you_mean(str(name), trees)
+            if name not in release.roles.qi:
+                hint = did_you_mean(str(name), release.roles.qi)
                 raise InputError(f"no quasi-identifier is called {name!r}{hint}")
-        star, na = release.policy.star, release.policy.na
-        codes = codes_of(release.policy, tuple(trees))
-        before, after = release.source, release.table
-        found = [
-            (
-                name,
-                compared(
-                    *(before.encode(name), after.encode(name), star, tree),
-                    *(marks_for(na, name), release.policy.decimal, name in codes),
-                ),
-            )
-            for name, tree in trees.items()
-            if name in (names or trees)
-        ]
-        return columns_figure(found)
+        both = _columns(release, names or release.roles.qi)
+        return columns_figure(list(bars_of(release, *both).items()))
 
     def plot_associations(self) -> "Figure":
         """Draw Cramér's V of the strongest pairs of published columns, before and after."""
 
         release, roles = self._compared, self._compared.roles
         names = (*roles.qi, *roles.sensitive, *roles.keep)
-        before, after = (
-            {name: table.encode(name).compact() for name in names}
-            for table in (release.source, release.table)
-        )
-        pairs = associations(before, after, release.policy.star)
+        pairs = associations(*_columns(release, names), release.policy.star)
         return plot_associations(pairs[:MOST_PAIRS])
 
     def summary(self, by: str = "release") -> Any:
@@ -197,6 +179,17 @@ class Pictured:
         """A card for notebooks; it shows no cell of the table."""
 
         return card(self._release)
+
+
+def _columns(
+    release: "Published", names: Sequence[str]
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return some columns by name, those of the original and those of the release."""
+    before, after = (
+        {name: table.encode(name).compact() for name in names}
+        for table in (release.source, release.table)
+    )
+    return before, after
 
 
 def people_of(release: "Published") -> list[tuple[str, str]]:
@@ -281,18 +274,17 @@ def by_column(release: "Published") -> dict[str, list[Any]]:
     names = list(release.roles.qi)
     counts = [release.changed[name] for name in names]
     star = release.policy.star
-    before = [release.source.encode(name) for name in names]
-    after = [release.table.encode(name).compact() for name in names]
+    before, after = _columns(release, names)
     return {
         "column": names,
         "changed": counts,
         "changed_fraction": [count / max(release.rows, 1) for count in counts],
         "suppressed": [
             int(sum((c.codes == i).sum() for i, v in enumerate(c.values) if v == star))
-            for c in after
+            for c in after.values()
         ],
-        "values_before": [len(c.values) for c in before],
-        "values_after": [len(c.values) for c in after],
+        "values_before": [len(c.values) for c in before.values()],
+        "values_after": [len(c.values) for c in after.values()],
     }
 
 

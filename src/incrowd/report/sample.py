@@ -49,18 +49,18 @@ class Sample:
 
     def mean_error(self, numbers: Floats) -> float:
         """Return the standard error of the mean; NaN where there is but one row or person."""
-        return self._error(numbers - self.mean(numbers))
+        there = self.weights > 0
+        found = ((numbers - self.mean(numbers)) * self.weights)[there] / self.weights.sum()
+        many = len(found)
+        if self.people is not None:
+            whose = self.people[there]
+            many = np.count_nonzero(np.bincount(whose))
+            found = np.bincount(whose, found)
+        return float(np.sqrt(many / (many - 1) * (found @ found))) if many > 1 else float("nan")
 
     def variance_error(self, numbers: Floats) -> float:
         """Return the standard error of the variance, likewise."""
         return self.mean_error((numbers - self.mean(numbers)) ** 2)
-
-    def slope_error(self, x: Floats, y: Floats) -> float:
-        """Return the standard error of a least-squares line's slope, likewise."""
-        across, up = x - self.mean(x), y - self.mean(y)
-        square = self.mean(across * across)
-        rest = up - across * (self.mean(across * up) / square)
-        return self._error(across * rest / square)
 
     def shares(self, places: Ints, many: int) -> tuple[Floats, Floats]:
         """float64, shape (many,), twice: each place's share of the weights, and standard errors.
@@ -70,17 +70,6 @@ class Sample:
         there = [(places == place).astype(float) for place in range(many)]
         shares, errors = (np.array([f(x) for x in there]) for f in (self.mean, self.mean_error))
         return shares, errors
-
-    def _error(self, influence: Floats) -> float:
-        """Return the standard error of a mean of 0, which each row moves by so much."""
-        there = self.weights > 0
-        found = (influence * self.weights)[there] / self.weights.sum()
-        many = len(found)
-        if self.people is not None:
-            whose = self.people[there]
-            many = np.count_nonzero(np.bincount(whose))
-            found = np.bincount(whose, found)
-        return float(np.sqrt(many / (many - 1) * (found @ found))) if many > 1 else float("nan")
 
 
 def require_weights(source: Table, policy: Policy, name: str) -> Floats:

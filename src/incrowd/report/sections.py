@@ -1,7 +1,5 @@
 """The sections of a report."""
 
-from typing import Any
-
 import numpy as np
 
 from incrowd.report import plots
@@ -13,13 +11,9 @@ from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.report.weighed import Weighed
 from incrowd.tables.base import Column
-from incrowd.text.units import counted, shown, shown_gap, shown_price, up
+from incrowd.text.units import counted, shown, shown_gap, shown_price
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
-AT_MOST = (
-    "at least as many as were asked for, and at most as many as the class has rows. How many there "
-    "are depends on whose each row is; the release hides that, so this report does not tell it"
-)
 MOST_PAIRS = 15  # in a picture; the table beside it has all
 MOST_BARS = 30  # likewise
 MOST_SUBGROUPS = 12  # columns whose subgroups are shown
@@ -64,129 +58,6 @@ def classes_of(number: int) -> str:
 def small(figure: str, words: str) -> Html:
     """A figure with words below."""
     return joined(figure, tag("small", words))
-
-
-def asked(view: View) -> Section:
-    """What was asked: models, roles, hierarchies, weights, cost."""
-    rows = [
-        [cell_text(c), "quasi-identifier", view.how[c], view.weights.get(c, "1")] for c in view.qi
-    ]
-    rows += [[cell_text(c), "sensitive", "published unchanged", "–"] for c in view.sensitive]
-    rows += [[cell_text(c), "other", "published unchanged", "–"] for c in view.keep]
-    names = " and ".join(view.models)
-    left = ""
-    if view.left_out:
-        words = "column is" if view.left_out == 1 else "columns are"
-        left = f" {view.left_out} {words} left out."
-    cost = {
-        "level": by_level(view),
-        "stars": "Every changed cell costs 1.",
-        "averages": "A class costs the squares of its values about their mean (distances from "
-        "the median where medians are published), as a share of those of the whole column.",
-        "ncp": "A cell costs the share of its column that it may stand for (NCP), a star 1.",
-    }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
-    agree = f": every row agrees with {others(view)} on all quasi-identifiers" * (view.k > 1)
-    body = joined(
-        paragraphs(
-            f"The release obeys {names}{agree}.{left}",
-            *(f"{name[0].upper()}{name[1:]}: {told}." for name, told in view.meanings.items()),
-            who_counts(view),
-            no_longer_true(view) or None,
-            *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
-            constraints(view) or None,
-            veiled(view) or None,
-            joined(cost, " Weights multiply that." if view.weights else None, star(view)),
-        ),
-        alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
-    )  # fmt: skip
-    return Section("asked", "What was asked", body)
-
-
-def star(view: View) -> Html:
-    """What a suppressed cell shows; averages take the place of all."""
-    if view.averaged:
-        return joined()
-    return joined(" ", tag("bdi", f"“{view.star}”"), " stands for a suppressed cell.")
-
-
-def by_level(view: View) -> str:
-    """What changed cells cost where that goes by their level, or their interval."""
-    ways = {
-        "level": "a generalized cell its level divided by its hierarchy's height",
-        "width": "an interval of its class its width divided by that of the whole column",
-        "values": "an interval of its class the share of its column's other values in it",
-    }
-    if {"width", "values"} <= view.priced:
-        ways["values"] = "in other columns the share of the other values that are in it"
-    told = ("A suppressed cell costs 1", *(way for by, way in ways.items() if by in view.priced))
-    return f"{', '.join(told)}."
-
-
-def others(view: View) -> str:
-    """With how many others each row agrees, in words."""
-    if view.people is None:
-        return f"at least {view.k - 1:,} others"
-    return f"rows of at least {view.k - 1:,} other people"
-
-
-def no_longer_true(view: View) -> Html:
-    """Which cells are averages."""
-    if not view.averaged:
-        return joined()
-    listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(view.averaged)]
-    return joined(
-        "Cells of ",
-        *listed,
-        " are averages of their class, rounded as stated below: they are no "
-        "longer the true values of single rows, and values of one class are less spread than they "
-        "were.",
-    )
-
-
-def who_counts(view: View) -> str:
-    """What is counted: rows, of which a person may have several, or people."""
-    if view.people is None:
-        return "Rows are counted: where a person has several, fewer people than rows are alike."
-    one, several = (
-        "row that does not say whose it is was",
-        "rows that do not say whose they are were",
-    )
-    left = f" {counted(view.ownerless, one, several)} left out."
-    return (
-        "People are counted: the rows of every class belong to that many different people."
-        f"{left if view.ownerless else ''} Sizes of classes below are in people"
-        + ("." if view.inside is not None else f": {AT_MOST}.")
-    )
-
-
-def constraints(view: View) -> Html:
-    """What else was asked, in words; no value of the table is named."""
-    found = []
-    for columns_ in view.linked:
-        listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(columns_)]
-        found.append(joined("Suppressed together, row by row: ", *listed, ". "))
-    if view.caps:
-        found.append(f"Caps on the share of changed cells, of columns or subgroups: {view.caps}.")
-    return joined(*found)
-
-
-def veiled(view: View) -> Html:
-    """What the coins limit; they go with reports for the publisher alone."""
-    veil = None if view.inside is None else view.inside.release.veil
-    if veil is None:
-        return joined()
-    each = [joined(cell_text(c), f" {up(x)}") for c, x in veil.factors.items()]
-    return joined(
-        "Coins hid cells beforehand: seeing the release changes the odds of a hidden cell's values "
-        "by a factor of at most ",
-        *(joined(", " if i else None, told) for i, told in enumerate(each)),
-        ".",
-    )
-
-
-def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: int = 1) -> Html:
-    """A table that stands by itself."""
-    return Html(table(caption, head, rows, numbers).replace('"scroll"', '"scroll alone"', 1))
 
 
 def done(view: View) -> Section:

@@ -214,7 +214,9 @@ class Line:
         both, wide, tall = (sample.mean(a * b) for a, b in ((across, up), (across,) * 2, (up, up)))
         if not wide or not tall:
             return None
-        return cls(both / wide, both * both / (wide * tall), sample.slope_error(x, y))
+        slope = both / wide
+        error = sample.mean_error(across * (up - slope * across) / wide)  # each row's influence
+        return cls(slope, slope * both / tall, error)
 
 
 def lines_of(

@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from incrowd.report import plots
-from incrowd.report.html import Html, cell_text, joined, table
+from incrowd.report.html import Html, alone_table, cell_text, joined, table
 from incrowd.report.page import Pictures, Section, grid, paragraphs
-from incrowd.report.sections import alone_table
 from incrowd.report.use import Histogram, Line, Numbers, lines_of, unchanged
 from incrowd.report.view import Inside
 from incrowd.report.weighed import Weighed

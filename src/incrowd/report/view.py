@@ -22,6 +22,7 @@ from incrowd.policy import Policy
 from incrowd.policy.suits import names_codes
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
+from incrowd.report.distribution import Bar, compared
 from incrowd.tables.base import Column, Table
 from incrowd.text.missing import Marks, marks_for
 from incrowd.text.numerals import POINT
@@ -289,6 +290,26 @@ def codes_of(policy: Policy, names: Sequence[str]) -> frozenset[str]:
         for name, rule in rules.items()
         if rule in OF_CODES or (rule not in OF_NUMBERS and names_codes(name))
     )
+
+
+def bars_of(
+    release: Published, before: Mapping[str, Column], after: Mapping[str, Column]
+) -> dict[str, list[Bar]]:
+    """Return the distributions of quasi-identifiers, by name, before and after.
+
+    Parameters
+    ----------
+    before, after: columns of the original and of the release; others may be among them.
+    """
+    policy, codes = release.policy, codes_of(release.policy, release.roles.qi)
+    return {
+        tree.column: compared(
+            *(before[tree.column], after[tree.column], policy.star, tree),
+            *(marks_for(policy.na, tree.column), policy.decimal, tree.column in codes),
+        )
+        for tree in release.trees
+        if tree.column in before
+    }
 
 
 def averages_of(release: Published) -> dict[str, str]:

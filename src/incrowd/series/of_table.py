@@ -17,7 +17,7 @@ from incrowd.series.following import Series
 from incrowd.series.history import read_history, require_expected, require_same_keys
 from incrowd.series.release import CLASS, COUNTERFEITS, Republished
 from incrowd.tables.base import Source
-from incrowd.tables.whose import ownerless
+from incrowd.tables.whose import ownerless, require_named
 from incrowd.text.units import counted
 
 
@@ -82,13 +82,9 @@ def require_servable(policy: Policy) -> None:
 
 def require_keys(source: Source, person: Sequence[str]) -> None:
     """Raise InputError for rows without a key: the next release could not tell whose they are."""
-    known = [name for name in person if name in source.columns]
-    rows = int(ownerless(source, known).sum())
-    if rows:
-        raise InputError(
-            f"column {known[0]!r} names people, but {rows:,} of {source.rows:,} rows have no value "
-            "in it: republish has to know who everybody is; fill it in, or leave these rows out"
-        )
+    for name in (name for name in person if name in source.columns):
+        remedy = ": republish has to know who everybody is; fill it in, or leave these rows out"
+        require_named(name, ownerless(source, [name]), remedy)
 
 
 def require_rows(keys: Sequence[str], values: Sequence[str | None], sensitive: str) -> None:

@@ -263,9 +263,7 @@ def together(table: Coded, solution: Solution) -> Solution:
                 members[c] -= copies
             members[target] |= copies
             class_of_row[list(copies)] = target
-    classes = np.empty(len(class_of_row), np.int64)
-    classes[table.copy_of_row] = class_of_row
-    mended = Solution.of(solution.instance, classes)
+    mended = Solution.of(solution.instance, table.by_copy(class_of_row))
     codes = solution.instance.sensitive_codes[solution.instance.copies]
     group = Group(codes, solution.instance.sensitive_sizes)
     if not table.model.lawful_classes(Classes(mended.classes, group)).all():

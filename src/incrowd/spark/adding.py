@@ -37,6 +37,8 @@ from incrowd.spark.keeping import Keeper
 from incrowd.spark.making import (
     Asked,
     Made,
+    distinct_of,
+    encoded,
     figures_of,
     in_order,
     plain_rows,
@@ -86,9 +88,7 @@ def added_to(
     old = beside(existing, df, asked.roles, asked.inner)
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
-        distinct = rows.groupBy(*asked.keys).agg(sf.count(sf.lit(1)).alias("n"))
-        distinct = keeper.keep(distinct, "distinct")
-        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+        distinct, count, total = distinct_of(rows, asked, keeper)
         if not total:
             raise InputError("there are no new rows")
         before = before_of(old, asked, keeper)
@@ -97,14 +97,13 @@ def added_to(
         require_joinable(task.model, task.model.names(task.names), policy)
         require_room(before.count, task)
         labels = labels_of([before.cells[name] for name in asked.roles.qi], task.trees)
-        coded = distinct.select(*asked.keys, "n").mapInArrow(
-            on_batches("tasks.encode", task), CODED
-        )
         known = before.kinds.select(*asked.keys, "n")
         known = known.mapInArrow(on_batches("joining.encode", task, labels), CODED)
         known = keeper.keep(known, "earlier")
         listener(Event(f"search among {count:,} distinct rows"))
-        made = made_beside(coded, known, task, labels, (count, block_rows), keeper)
+        made = made_beside(
+            encoded(distinct, task), known, task, labels, (count, block_rows), keeper
+        )
         listener(Event("re-check"))
         return finished(asked, rows, before, (total, task, labels), made, keeper, started)
 
@@ -171,13 +170,11 @@ def made_beside(
         leaves = rows.select("block").limit(1)
     parts = beside_each(rows, known.crossJoin(leaves))
     records = parts.groupBy("block").applyInArrow(on_table("joining.join", once, labels), RECORDS)
-    records = keeper.keep(records, "records")
-    told = records.where(sf.col("how").isNotNull())
-    told = told.agg(sf.sum("bound"), sf.min("how")).collect()[0]
-    bound, how = int(told[0] or 0), str(told[1])
+    made = Made(records, blocks, keeper)
     if blocks:
-        bound = bounded_beside(records, known, task, labels) if distinct <= BOUND_ROWS else 0
-    return Made(records, bound, how, blocks, None)
+        few = distinct <= BOUND_ROWS
+        made.bound = bounded_beside(made.records, known, task, labels) if few else 0
+    return made
 
 
 def beside_each(rows: "DataFrame", known: "DataFrame") -> "DataFrame":

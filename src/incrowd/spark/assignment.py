@@ -52,7 +52,7 @@ class Ways(NamedTuple):
         words = zip(shown.columns, self.texts, strict=True)
         head = places_in(shown.rows, np.column_stack([places_of(*pair) for pair in words]))
         there = (tail >= 0) & (head >= 0)
-        row = instance.copies[table.copy_of_row]
+        row = table.distinct_of_row
         return dealt(before, row, after, shown.label, (tail[there], head[there]))
 
 

@@ -49,18 +49,14 @@ def made_of_frame(
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
         rows, people, dropped = counting(rows, persons, policy, keeper)
-        keys = asked.keys
-        distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
-        distinct = keeper.keep(distinct, "distinct")
-        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+        distinct, count, total = distinct_of(rows, asked, keeper)
         if not total:
             keeper.forget()
             return nothing(df, policy, roles, time.monotonic() - started)
         require_enough(total, policy.k)
         task = task_of(distinct, inner, roles, policy, bool(secret), people)
         task = replace(task, proof=proof)
-        coded = distinct.select(*keys, "n").mapInArrow(on_batches("tasks.encode", task), CODED)
-        made = made_of(coded, task, count, block_rows, keeper, listener)
+        made = made_of(encoded(distinct, task), task, count, block_rows, keeper, listener)
         listener(Event("re-check"))
         found = finished(asked, rows, total, task, made, keeper, started)
         return replace(found, rows_without_person=dropped)
@@ -76,6 +72,19 @@ def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Asked", "DataFrame"]:
     at = [df.columns.index(name) for name in roles.person]
     whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, asked.persons, strict=True)]
     return asked, one_form(named.select(*(inner[name] for name in asked.published), *whose))
+
+
+def distinct_of(rows: "DataFrame", asked: "Asked", keeper: Keeper) -> tuple["DataFrame", int, int]:
+    """Return the distinct rows, with ``n`` of each; their number, and that of all rows."""
+    distinct = rows.groupBy(*asked.keys).agg(sf.count(sf.lit(1)).alias("n"))
+    distinct = keeper.keep(distinct, "distinct")
+    count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+    return distinct, count, total
+
+
+def encoded(distinct: "DataFrame", task: Task) -> "DataFrame":
+    """Return distinct rows as codes."""
+    return distinct.mapInArrow(on_batches("tasks.encode", task), CODED)
 
 
 def counting(
@@ -131,11 +140,17 @@ class Asked:
 
 
 class Made:
-    """Records of a release, and what was said when they were made."""
+    """Records of a release, and what was said when they were made.
 
-    def __init__(self, records: Any, bound: int, how: str, blocks: bool, proof: str | None) -> None:
-        self.records, self.bound, self.blocks, self.proof = records, bound, blocks, proof
-        self.method, _, self.ended = how.partition(";")
+    With ``blocks`` the bound is the sum of those of the blocks.
+    """
+
+    def __init__(self, records: "DataFrame", blocks: bool, keeper: Keeper) -> None:
+        self.records, self.blocks = keeper.keep(records, "records"), blocks
+        told = self.records.where(sf.col("how").isNotNull())
+        told = told.agg(sf.sum("bound"), sf.min("how"), sf.max("proof")).collect()[0]
+        self.bound, self.proof = int(told[0] or 0), told[2]
+        self.method, _, self.ended = str(told[1]).partition(";")
 
 
 def made_of(
@@ -154,14 +169,11 @@ def made_of(
         records = solved_in_blocks(coded, task, distinct, block_rows, keeper)
     else:
         records = solved_at_once(coded, task)
-    records = keeper.keep(records, "records")
-    told = records.where(sf.col("how").isNotNull())
-    told = told.agg(sf.sum("bound"), sf.min("how"), sf.max("proof")).collect()[0]
-    bound, how, proof = int(told[0] or 0), str(told[1]), told[2]
+    made = Made(records, blocks, keeper)
     if blocks:
         listener(Event("bound"))
-        bound, proof = bounded(coded, records, task, distinct)
-    return Made(records, bound, how, blocks, proof)
+        made.bound, made.proof = bounded(coded, made.records, task, distinct)
+    return made
 
 
 def finished(

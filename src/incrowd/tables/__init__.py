@@ -11,7 +11,7 @@
     sheets.py       workbooks                            opendocument.py  what their cells show
     native.py       data frames, through narwhals        scalars.py  typed values as text
     stat*.py        SPSS, Stata and SAS files: tables, variables, writing
-    fewer.py        a table without some of its rows, in its own form
+    whose.py        whose each row is, by the columns that name a person
     atomic.py       files that appear whole or not at all    folders.py  folders
     spreadsheet.py  cells that a spreadsheet would run
     numbers.py      averages as numbers, of a type that holds them    changed.py  in frames

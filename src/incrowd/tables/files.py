@@ -8,7 +8,7 @@ from incrowd.errors import InputError
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
-from incrowd.tables.base import Source, Table
+from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
 from incrowd.tables.formats import Form, format_called, format_named
@@ -206,3 +206,8 @@ def write(
         if then is not None:
             file.flush()
             then(Path(file.name))
+
+
+def write_as_it_is(source: Source, path: str | Path) -> None:
+    """Write a table as it came, for its owner alone; as ``write``."""
+    write(source.edited(Edit.of_nothing(source.columns)), path, private=True)

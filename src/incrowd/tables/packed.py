@@ -241,10 +241,10 @@ class EditedPacked:
         other._edit, other.rows = replace(self._edit, order=order), len(order)
         return other
 
-    def pieces(self, size: int = PIECE) -> Iterator[pl.DataFrame]:
+    def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the release in frames of so many rows; at least one."""
-        for begin in range(0, max(1, self.rows), size):
-            yield self._piece(slice(begin, min(begin + size, self.rows)))
+        for begin in range(0, max(1, self.rows), PIECE):
+            yield self._piece(slice(begin, min(begin + PIECE, self.rows)))
 
     def _piece(self, rows: slice) -> pl.DataFrame:
         # named by the dict: polars has a meaning of its own for "", "*" and "^a$"

@@ -132,7 +132,7 @@ def by_lists(
     known, trees = known_of(table, lowest), trees_of(table.instance.trees, "the veil")
     costs = [nominal(tree.dearest, tree.levels) for tree in trees]
     paid = [tree.cost[:, leaf] for tree, leaf in zip(trees, table.leaves.T, strict=True)]
-    least = table.model.smallest_class(table.problem.table)
+    least = table.problem.smallest_class
     exchanging = table.model.size_decides
     lots = drawn(len(lowest), 0 if exchanging else least)
     if method == STEPS:
@@ -243,8 +243,8 @@ def method_for(table: Coded, policy: Policy) -> str:
 def judge(table: Coded) -> Lawful:
     """Return what says whether groups of the table's rows are lawful."""
     instance = table.instance
-    least = table.model.smallest_class(table.problem.table)
-    secret = instance.sensitive_codes[instance.copies[table.copy_of_row]]
+    least = table.problem.smallest_class
+    secret = instance.sensitive_codes[table.distinct_of_row]
     looks = not table.model.size_decides
 
     def lawful(rows: Ints, group: Ints) -> NDArray[np.bool_]:
@@ -310,9 +310,7 @@ def set_aside(rows: int, lawful: Lawful) -> Ints:
 
 def solution_of(table: Coded, of_row: Ints, levels: Ints) -> Solution:
     """Return the classes as a solution that shows no more than they do."""
-    of_copy = np.empty(len(of_row), np.int64)
-    of_copy[table.copy_of_row] = of_row
-    return Solution(table.instance, of_copy, least=levels)
+    return Solution(table.instance, table.by_copy(of_row), least=levels)
 
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:

@@ -9,21 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.linear.blossom import UNIT, perfect_matching
-from incrowd.linear.highs import why_ended
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
-from incrowd.reduce.chain import Level, presolve
-from incrowd.solvers.approx.factors import (
-    SIZE,
-    Factor,
-    Ints,
-    adjacency,
-    from_classes,
-    is_binary,
-    pair_costs,
-    refuse_factor,
-)
+from incrowd.reduce.chain import Level
+from incrowd.solvers.approx.factors import SIZE, Factor, Ints, by_factor, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Scope
-from incrowd.solvers.baseline.first import first_release
 
 TIME = "O(n³) for n rows in the worst case, by one matching"
 
@@ -47,26 +37,14 @@ class Factor12:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and large tables."""
-        rows = presolve(problem, self.reductions).problem.instance.rows
-        return refuse_factor(problem, rows, 2, "simplex-matching, forest or engine")
+        return refuse_factor(problem, self.reductions, 2, "simplex-matching, forest or engine")
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the classes, and 2w or 3w/2 as bound."""
-        reduced = presolve(problem, self.reductions)
-        instance = reduced.problem.instance
-        if instance.rows < 2:
-            return Outcome(None)
-        factor = minimum_cover(pair_costs(instance), context)
-        bound = 2 * factor.bound if is_binary(instance) else -(-3 * factor.bound // 2)
-        ended = why_ended(factor.finished, context.stop)
-        if factor.edges is None:
-            return Outcome(first_release(problem), bound, ended)
-        near = adjacency(instance.rows, factor.edges)
-        solution = reduced.lift(from_classes(instance, stars(near)))
-        return Outcome(solution, min(bound, solution.cost), ended)
+        return by_factor(problem, context, self.reductions, (4, 3), minimum_cover, stars)
 
 
-def stars(near: list[list[int]]) -> list[list[int]]:
+def stars(_: Instance, near: list[list[int]]) -> list[list[int]]:
     """Leave out edges of weight 0 between vertices of degree 2; return the components."""
     for u, ends in enumerate(near):
         for v in list(ends):

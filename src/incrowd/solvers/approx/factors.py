@@ -1,16 +1,19 @@
 """What factor-1-2 and two-factor share: scope, bounds, and from subgraphs to classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import no_widest
+from incrowd.linear.highs import why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import refuse_other_models
+from incrowd.reduce.chain import Level, presolve
+from incrowd.solvers.base import Context, Outcome, refuse_other_models
+from incrowd.solvers.baseline.first import first_release
 
 Ints = NDArray[np.int64]
 MOST_ROWS = 1_500
@@ -44,16 +47,42 @@ def pair_costs(instance: Instance) -> Ints:
     return total
 
 
-def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | None:
-    """Say why a factor method does not serve the problem; ``rows`` are those after presolve."""
-    other = refuse_other_models(problem, f"{k}-anonymity")
-    if other is not None:
+def refuse_factor(problem: Problem, level: Level, k: int, instead: str) -> str | None:
+    """Say why a factor method does not serve the problem, with these reductions."""
+    rows = presolve(problem, level).problem.instance.rows
+    if other := refuse_other_models(problem, f"{k}-anonymity"):
         return other
     if problem.smallest_class != k:
         return f"it serves {k}-anonymity, not {problem.asked}; use forest or engine"
     if rows > MOST_ROWS:
         return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"
     return no_widest(problem.instance.trees, "its ratio")
+
+
+def by_factor(
+    problem: Problem,
+    context: Context,
+    level: Level,
+    halves: tuple[int, int],
+    find: Callable[[Ints, Context], Factor],
+    cut: Callable[[Instance, list[list[int]]], list[list[int]]],
+) -> Outcome:
+    """Return the classes into which ``cut`` parts a least factor, and what its weight proves.
+
+    halves: the bound in halves of the weight, with two values a column and without.
+    """
+    reduced = presolve(problem, level)
+    instance = reduced.problem.instance
+    if instance.rows < problem.smallest_class:
+        return Outcome(None)
+    factor = find(pair_costs(instance), context)
+    bound = -(-halves[not is_binary(instance)] * factor.bound // 2)
+    ended = why_ended(factor.finished, context.stop)
+    if factor.edges is None:
+        return Outcome(first_release(problem), bound, ended)
+    classes = cut(instance, adjacency(instance.rows, factor.edges))
+    solution = reduced.lift(from_classes(instance, classes))
+    return Outcome(solution, min(bound, solution.cost), ended)
 
 
 def is_binary(instance: Instance) -> bool:

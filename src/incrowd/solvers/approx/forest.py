@@ -60,8 +60,7 @@ class Forest:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, and tables with too many pairs of distinct rows."""
-        other = refuse_other_models(problem)
-        if other is not None:
+        if other := refuse_other_models(problem):
             return other
         if problem.instance.distinct > MOST_DISTINCT:
             return (

@@ -44,8 +44,7 @@ class StarredSet:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models not closed under union, ranges, and too many histograms."""
-        reason = refuse_open_models(problem) or no_ranges(problem.instance.trees, "its ratio")
-        if reason is not None:
+        if reason := refuse_open_models(problem) or no_ranges(problem.instance.trees, "its ratio"):
             return reason
         groups = Groups.of(problem)
         held = groups.states * (len(groups.rows) + 1)

@@ -1,26 +1,18 @@
 """3-anonymity by a minimum 2-factor (Aggarwal et al. 2005, §6)."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.linear.highs import why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
-from incrowd.reduce.chain import Level, presolve
+from incrowd.reduce.chain import Level
 from incrowd.solvers.approx.cycle_program import minimum_cycles
 from incrowd.solvers.approx.deletion import class_cost
-from incrowd.solvers.approx.factors import (
-    SIZE,
-    adjacency,
-    from_classes,
-    is_binary,
-    pair_costs,
-    refuse_factor,
-)
+from incrowd.solvers.approx.factors import SIZE, by_factor, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Scope
-from incrowd.solvers.baseline.first import first_release
 
 BRANCHES = 1_000
 TIME = "polynomial time in the worst case, by matchings of gadgets, while they fit into memory"
@@ -49,24 +41,17 @@ class TwoFactor:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and large tables."""
-        rows = presolve(problem, self.reductions).problem.instance.rows
-        return refuse_factor(problem, rows, 3, "forest or engine")
+        return refuse_factor(problem, self.reductions, 3, "forest or engine")
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the classes, and 3w/2 or w as bound."""
-        reduced = presolve(problem, self.reductions)
-        instance = reduced.problem.instance
-        if instance.rows < 3:
-            return Outcome(None)
-        factor = minimum_cycles(pair_costs(instance), context, self.branches)
-        bound = -(-3 * factor.bound // 2) if is_binary(instance) else factor.bound
-        ended = why_ended(factor.finished, context.stop)
-        if factor.edges is None:
-            return Outcome(first_release(problem), bound, ended)
-        near = adjacency(instance.rows, factor.edges)
-        classes = [part for cycle in cycles(near) for part in cut_cycle(instance, cycle)]
-        solution = reduced.lift(from_classes(instance, classes))
-        return Outcome(solution, min(bound, solution.cost), ended)
+        find = partial(minimum_cycles, branches=self.branches)
+        return by_factor(problem, context, self.reductions, (3, 2), find, cut_cycles)
+
+
+def cut_cycles(instance: Instance, near: list[list[int]]) -> list[list[int]]:
+    """Return the classes of all cycles."""
+    return [part for cycle in cycles(near) for part in cut_cycle(instance, cycle)]
 
 
 def cycles(near: list[list[int]]) -> list[NDArray[np.int64]]:

@@ -28,8 +28,7 @@ class KMember:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and large tables."""
-        other = refuse_other_models(problem)
-        if other is not None:
+        if other := refuse_other_models(problem):
             return other
         if problem.instance.distinct > MOST_DISTINCT:
             return (

@@ -42,8 +42,7 @@ class BudgetKernel:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, hierarchies, and kernels that no exact method can do."""
-        other = refuse_other_models(problem)
-        if other is not None:
+        if other := refuse_other_models(problem):
             return other
         instance = problem.instance
         if not instance.plain or any(tree.dearest == 0 for tree in instance.trees):

@@ -37,8 +37,7 @@ class Kernel:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, and kernels that neither exact method can do."""
-        other = refuse_other_models(problem)
-        if other is not None:
+        if other := refuse_other_models(problem):
             return other
         kernel = presolve(problem, self.reductions).problem
         return self.inner(kernel).refuse(kernel)

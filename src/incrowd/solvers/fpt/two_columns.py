@@ -45,8 +45,7 @@ class TwoColumns:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, hierarchies, a third column, and too many values."""
-        other = refuse_other_models(problem)
-        if other is not None:
+        if other := refuse_other_models(problem):
             return other
         if not problem.instance.plain:
             return "it serves suppression, no hierarchies and no ranges; use pattern-milp or engine"

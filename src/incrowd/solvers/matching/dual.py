@@ -36,11 +36,11 @@ class Dual(NamedTuple):
     unit: int
 
 
-def plain(price: NDArray[np.integer], unit: int = 1) -> Dual:
-    """Prices without odd sets."""
+def plain(price: NDArray[np.integer]) -> Dual:
+    """Prices without odd sets, in units of a cost."""
     price = np.ascontiguousarray(price, dtype=np.int64)
     none = np.zeros(0, np.int64)
-    return Dual(price, price, np.zeros(len(price) + 1, np.int64), none, none, unit)
+    return Dual(price, price, np.zeros(len(price) + 1, np.int64), none, none, 1)
 
 
 def with_odd_sets(

@@ -16,6 +16,8 @@ from incrowd.kernels.jit import kernel
 
 WHOLE = 1e-6
 EXACT, LARGE = 16, 22
+MOST = 3  # sets found at a time
+SLIGHT = 1e-4  # a violation that is none
 
 
 def fractional_columns(x: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -112,8 +114,6 @@ def violated_sets(
     groups: NDArray[np.int32],
     x: NDArray[np.float64],
     rng: np.random.Generator,
-    most: int = 3,
-    tolerance: float = 1e-4,
 ) -> list[NDArray[np.int64]]:
     """Odd sets inside one component whose crossing value is below 1, the worst first.
 
@@ -123,7 +123,7 @@ def violated_sets(
     place = {int(u): i for i, u in enumerate(nodes)}
     local = np.array([[place.get(int(u), -1) for u in g] for g in groups], np.int64)
     if k <= EXACT:
-        return worst_of_all(nodes, local, x, most, tolerance)
+        return worst_of_all(nodes, local, x)
     found: dict[bytes, tuple[float, NDArray[np.bool_]]] = {}
     for attempt in range(min(k, 40)):
         inside = np.zeros(k, bool)
@@ -132,20 +132,18 @@ def violated_sets(
         else:
             inside[rng.integers(k)] = True
         value = descend(local, x, inside)
-        if value < 1 - tolerance:
+        if value < 1 - SLIGHT:
             found[inside.tobytes()] = (value, inside)
     if not found and k <= LARGE:  # seconds for each, and few are left by then
-        return worst_of_all(nodes, local, x, most, tolerance)
+        return worst_of_all(nodes, local, x)
     ranked = sorted(found.values(), key=lambda item: item[0])
-    return [nodes[inside] for _, inside in ranked[:most]]
+    return [nodes[inside] for _, inside in ranked[:MOST]]
 
 
 def worst_of_all(
     nodes: NDArray[np.int64],
     local: NDArray[np.int64],
     x: NDArray[np.float64],
-    most: int,
-    tolerance: float,
 ) -> list[NDArray[np.int64]]:
     """Return the worst violated odd sets of all; ``local``: columns by number of their nodes."""
     k = len(nodes)
@@ -155,6 +153,6 @@ def worst_of_all(
         member[has] |= np.int64(1) << local[has, j]
     value = crossing_all(member, x, k)
     value[np.bitwise_count(np.arange(1 << k)) % 2 == 0] = 2.0
-    worst = np.argpartition(value, min(most, len(value) - 1))[:most]
+    worst = np.argpartition(value, min(MOST, len(value) - 1))[:MOST]
     worst = worst[np.lexsort((worst, value[worst]))]
-    return [nodes[(s >> np.arange(k)) & 1 == 1] for s in worst if value[s] < 1 - tolerance]
+    return [nodes[(s >> np.arange(k)) & 1 == 1] for s in worst if value[s] < 1 - SLIGHT]
