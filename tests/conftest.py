@@ -65,8 +65,9 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
     """Have each worker import other test files first, so that no two rewrite the same ``assert``.
 
     Pytest keeps what it made of a file, and rewriting takes most of the time of a collection.  What
-    fails here is reported where pytest collects the file.
+    fails here is reported where pytest collects the file.  Nearly all that is made meanwhile stays.
     """
+    gc.disable()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if isinstance(collector, pytest.Session) and worker.startswith("gw"):
         workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
@@ -80,6 +81,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 def pytest_collection_finish() -> None:
     """Have the garbage collector pass over what was collected: it stays to the end."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000)
 
 
