@@ -1,9 +1,11 @@
 """What all tests share: the path to the oracle, the dial, frames of every library, no deadlines."""
 
+import gc
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, rooms in enumerate(BEGIN) if room in rooms), len(BEGIN))
 
     items.sort(key=turn)
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Have each worker import other test files first, so that no two rewrite the same ``assert``.
+
+    Pytest keeps what it made of a file, and rewriting takes most of the time of a collection.  What
+    fails here is reported where pytest collects the file.  Nearly all that is made meanwhile stays.
+    """
+    gc.disable()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if isinstance(collector, pytest.Session) and worker.startswith("gw"):
+        workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        for path in collector.config.args:
+            files = sorted(Path(collector.config.rootpath, path).rglob("test_*.py"))
+            for file in files[int(worker[2:]) :: workers]:
+                with suppress(Exception, pytest.skip.Exception):
+                    _ = pytest.Module.from_parent(collector, path=file).obj  # imports it
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over what was collected: it stays to the end."""
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(20_000)
 
 
 def pandas_frame(columns: Columns) -> Any:

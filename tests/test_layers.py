@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -47,6 +48,14 @@ def parsed(file: Path) -> ast.Module:
 def nodes(file: Path) -> tuple[ast.AST, ...]:
     """All of its nodes; a walk takes as long as parsing."""
     return tuple(ast.walk(parsed(file)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def let_go() -> Iterator[None]:
+    """Let a million nodes go at the end, which the garbage collector would look at later."""
+    yield
+    nodes.cache_clear()
+    parsed.cache_clear()
 
 
 def unit_of(file: Path) -> str:

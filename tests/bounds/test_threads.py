@@ -135,7 +135,7 @@ def test_the_fractional_release_is_shared(monkeypatch: pytest.MonkeyPatch) -> No
         return Ascent(*given, threads=threads, **rest)
 
     monkeypatch.setattr(rounding, "Ascent", told)
-    problem = Problem(table(5, 120), KAnonymity(3))
+    problem = Problem(table(5, 80), KAnonymity(3))
     one, three = (Engine().run(problem, Context(1, Stop(threads=n))).solution for n in (1, 3))
     assert set(asked) == {1, 3} and one is not None and three is not None
     assert np.array_equal(one.classes, three.classes)

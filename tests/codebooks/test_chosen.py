@@ -99,7 +99,7 @@ def test_better_than_the_rows_of_a_release():
     asked = table, 4, 0.5
     chosen = patterns_for(*asked).loss
     for size in (8, 16, 24):
-        release = open_table(ic.anonymize(table, size, time_limit=5).data)
+        release = open_table(ic.anonymize(table, size, time_limit=1).data)
         assert chosen < expected(made_of(release, release.columns), *asked)
 
 

@@ -19,7 +19,6 @@ from incrowd.tables import Edit, from_native, read, sending
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Source, texts
 from incrowd.tables.database import (
-    BATCH,
     _in_order,
     read_database,
     require_free,
@@ -90,9 +89,10 @@ def test_nothing_is_left_of_what_fails(database: str) -> None:
     assert read_database(database, table="visits").rows == 6
 
 
-def test_many_rows_in_batches(tmp_path: Path) -> None:
+def test_many_rows_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests more rows than a batch, and a column whose first batch has no value."""
-    rows = 2 * BATCH + 7
+    monkeypatch.setattr("incrowd.tables.database.BATCH", 100)
+    rows = 207
     late = [None] * (rows - 1) + [2.5]
     frame = pl.DataFrame({"n": np.arange(rows), "late": pl.Series(late, dtype=pl.Float64)})
     write_database(from_native(frame), f"sqlite:///{tmp_path}/t.db/many", check=lambda back: None)

@@ -132,7 +132,15 @@ def test_formatted_empty_rows_at_the_end_are_no_people() -> None:
     assert read_sheet(data.getvalue(), "t", "xlsx").native().rows() == [(1, "x"), (1, "x")]
 
 
-@pytest.mark.parametrize("rows", [3, 15_000])
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have sheets read in pieces of a few rows, as long ones are."""
+    monkeypatch.setattr("incrowd.tables.hidden.PIECE", 3000)
+    monkeypatch.setattr("incrowd.tables.sheets.PIECE", 3000)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("rows", [3, 200])
 def test_merged_cells_are_refused(rows: int) -> None:
     """Tests a group written once for two people, in short and long sheets; text may speak of it."""
     book = openpyxl.Workbook()
@@ -229,7 +237,8 @@ def test_what_a_sheet_cannot_hold() -> None:
     assert there_and_back(moment, "xlsx").equals(moment)
 
 
-@pytest.mark.parametrize("rows", [4, 15_000])
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("rows", [4, 200])
 def test_hidden_rows_and_columns_of_a_table_are_refused(rows: int) -> None:
     """Tests a filtered sheet, and that hidden ones beside the table, or none, are nothing."""
     book = openpyxl.Workbook()

@@ -9,6 +9,7 @@ from incrowd.errors import InputError
 
 HIDDEN = re.compile(rb'<(?:\w+:)?(?:col|row)\s[^<>]{0,800}?\bhidden="(?:1|true)"[^<>]{0,800}')
 NUMBER = re.compile(rb'\s(min|max|r)="(\d{1,7})"')
+PIECE = 1 << 20  # bytes of a sheet that are looked at together
 LENGTH = 2_000
 """No element of a row or column is longer: one that two pieces share is found in the later."""
 UNSEEN = ("collapse", "filter")
@@ -52,7 +53,7 @@ class Hidden:
 def hidden_in(part: IO[bytes]) -> Hidden:
     """Return what the XML of a sheet of Excel's hides."""
     rows, columns, seen = set(), set(), b""
-    while piece := part.read(1 << 20):
+    while piece := part.read(PIECE):
         seen = seen[-LENGTH:] + piece
         for met in HIDDEN.finditer(seen):
             at = {key: int(number) for key, number in NUMBER.findall(met[0])}

@@ -16,7 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
-from incrowd.tables.hidden import hidden_in, hidden_of
+from incrowd.tables.hidden import PIECE, hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
 from incrowd.tables.looks import PICTURE, Looks, has_picture, looks_of_excel, looks_of_opendocument
 from incrowd.tables.opendocument import shown
@@ -187,7 +187,7 @@ def _require_unmerged(part: IO[bytes], name: str) -> None:
     part: the sheet's XML, in which merged cells stand at the end.
     """
     seen = b""
-    while piece := part.read(1 << 20):
+    while piece := part.read(PIECE):
         seen = seen[-MERGED_LENGTH:] + piece
         if met := MERGED.search(seen):
             raise _merged(met[1].decode(), name)
