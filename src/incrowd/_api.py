@@ -44,7 +44,7 @@ from incrowd.run.telling import telling
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
 from incrowd.tables.base import Source
-from incrowd.tables.files import open_table
+from incrowd.tables.files import is_release, open_table
 from incrowd.tables.key_file import key_in
 from incrowd.veil.release import veiled
 
@@ -91,8 +91,8 @@ def anonymize(
     {options}
     policy: all of the above at once, as a value or a policy file; what is given beside it goes
         before it, by column where an option goes by column.
-    existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
-        are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
+    existing: an earlier release (as returned, frame or path) that ``data`` adds rows to; its rows
+        stay as they are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.
         After 1.5 s without one it is told the stage again, from another thread, never two at once.
     stop: a fresh ``incrowd.Stop``, by which another thread ends the run; the release is then the
@@ -110,6 +110,7 @@ def anonymize(
     StoppedError: the search ended before any lawful release was found.
     """
     wanted = policy_of("anonymize", policy, {"k": k, **asked})
+    existing = existing.data if is_release(existing) else existing
     earlier = None if existing is None else open_table(existing)
     stop = Stop.given(stop).begin(*wanted.limits)
     return release_of(open_table(data), wanted, listening(progress), stop, earlier)

@@ -162,16 +162,36 @@ def not_finite(values: Sequence[str]) -> list[str]:
     return [value for value in values if value.strip().lower().lstrip("+-") in words]
 
 
+THOUSANDS = re.compile(r"\s*[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?\s*")
+SIGNED = re.compile(  # $1,200, 12 %, 70 kg, 1 200, 1'200
+    r"\s*[+-]?([$€£¥]\s?[+-]?[0-9][0-9.,'\u2019 \u00a0\u202f]*"
+    r"|[0-9][0-9.,'\u2019 \u00a0\u202f]*[$€£¥%°µa-zA-Z][^0-9\s]{0,8}"
+    r"|[1-9][0-9]{0,2}(['\u2019 \u00a0\u202f][0-9]{3})+(\.[0-9]+)?)\s*"
+)
+
+
+def between_thousands(values: Iterable[str]) -> bool:
+    """Whether every comma may stand between thousands: before three digits, as in ``1,200``."""
+    commas = [value for value in values if "," in value]
+    return bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+
+
 def decimal_hint(values: Iterable[str]) -> str:
-    """Return the option that makes numbers of texts, where their decimals are written otherwise.
+    """Return what makes numbers of texts that are written otherwise.
 
     It tells the form of some value, and none of them.
     """
+    values = list(values)
+    if between_thousands(values):
+        way = "--decimal , is for numbers with a decimal comma, and would read 1,200 as 1.2"
+        return f"; if these are numbers with commas between thousands, take the commas out ({way})"
     for value in values:
         if re.fullmatch(r"\s*[+-]?[0-9][0-9.'\u2019 \u00a0\u202f]*,[0-9]+\s*", value):
             return "; if these are numbers with a decimal comma, like 12,5, say so (--decimal ,)"
         if re.fullmatch(r"\s*[+-]?[0-9]+\.[0-9]+\s*", value):
             return "; --decimal , reads 12,5 and 1.234,5 as numbers, and not 12.5"
+        if SIGNED.fullmatch(value):
+            return "; write numbers without currency, unit, % and marks between thousands"
     return ""
 
 

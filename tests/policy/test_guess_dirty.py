@@ -3,8 +3,10 @@
 import polars as pl
 import pytest
 
-from incrowd.policy.forms import kind_of
-from incrowd.policy.guess import guess
+import incrowd as ic
+from incrowd.policy.forms import GROUPED, kind_of
+from incrowd.policy.guess import decimal_of, guess
+from incrowd.tables import from_native
 
 ROWS = 60
 COLUMNS = {
@@ -62,3 +64,27 @@ def test_a_birth_date_in_german_becomes_an_age():
 )
 def test_kinds(values, kind):
     assert kind_of(values) == kind
+
+
+def test_commas_between_thousands_are_no_decimal_commas():
+    """Tests that ``init`` and a run do not advise to read 1,200 as 1.2, and say what to do."""
+    cells = [f"{n:,}" for n in range(150, 40_150, 1_000)]
+    (told,) = guess(pl.DataFrame({"hours": cells}))
+    assert (told.hierarchy, kind_of(cells)) == (None, GROUPED)
+    assert "take them out first" in told.why
+    weights = [f"{n},{n % 10}" for n in range(50, 90)]
+    assert decimal_of(from_native(pl.DataFrame({"hours": cells}))) == "."
+    assert decimal_of(from_native(pl.DataFrame({"hours": cells, "weight": weights}))) == ","
+    for rule in ("range", "mean", "interval:1000"):
+        with pytest.raises(ic.InputError, match=r"take the commas out \(--decimal , is for"):
+            ic.anonymize(pl.DataFrame({"hours": cells}), k=3, hierarchies={"hours": rule})
+
+
+@pytest.mark.parametrize("form", ["${:,}", "{:,} €", "{}%", "{} kg", "EUR", "{:_}"])
+def test_numbers_with_signs_are_told_to_be_written_without(form):
+    """Tests that the message of a run says what to take away, and for words nothing."""
+    cells = [form.format(n).replace("_", "'") for n in range(1_500, 41_500, 1_000)]
+    with pytest.raises(ic.InputError) as told:
+        ic.anonymize(pl.DataFrame({"pay": cells}), k=3, hierarchies={"pay": "mean"})
+    advised = "without currency, unit, % and marks between thousands" in str(told.value)
+    assert advised == (form != "EUR")

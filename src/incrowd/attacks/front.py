@@ -15,8 +15,9 @@ from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
 from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.policy import Policy
+from incrowd.policy.derive import derived
 from incrowd.tables.base import Table
-from incrowd.tables.files import open_table
+from incrowd.tables.files import is_release, open_table
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
@@ -73,9 +74,20 @@ def attack(
         "k": k, "qi": qi, "sensitive": sensitive, "id": id, "keep": keep,
         "hierarchies": hierarchies or {}, "star": star,
     }  # fmt: skip
+    if is_release(release):
+        require_unsaid(given, policy)
     wanted = chosen([attacks] if isinstance(attacks, str) else attacks)
     tables = tables_of(release, original, people, _policy(policy, given), proof, other)
     return attacked(tables, wanted, require or {}, seed, bool(attacks))
+
+
+def require_unsaid(given: Mapping[str, Any], policy: Any) -> None:
+    """Raise InputError where a Release, which knows how it was made, is given that once more."""
+    unsaid = Policy()
+    said = [name for name, value in given.items() if value and value != getattr(unsaid, name)]
+    if said or policy is not None:
+        names = ", ".join(said or ["policy"])
+        raise InputError(f"a Release knows {names}; leave it out, or attack its .data")
 
 
 def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:
@@ -93,9 +105,9 @@ def tables_of(
     other: Any = None,
 ) -> Tables:
     """Open what was given."""
-    others = None if people is None else open_table(people)
+    others = None if people is None else derived(open_table(people), policy.derive, policy.na)
     second, second_rows = _other(other)
-    if hasattr(release, "edit") and hasattr(release, "source"):  # what anonymize returned
+    if is_release(release):
         if original is not None:
             raise InputError("a Release knows its original; give the released frame beside another")
         if getattr(release, "existing", None) is not None:
@@ -113,7 +125,7 @@ def tables_of(
         )
     if original is None:
         raise InputError("original, the table the release was made from, is not given")
-    before = open_table(original)
+    before = derived(open_table(original), policy.derive, policy.na)
     return Tables(
         release=open_table(release),
         original=before,
@@ -128,7 +140,7 @@ def tables_of(
 
 def _other(other: Any) -> tuple[Table | None, Ints | None]:
     """Open another release, and say which row is whose where it knows."""
-    if other is None or not hasattr(other, "edit"):
+    if not is_release(other):
         return (None if other is None else open_table(other)), None
     order = other.edit.order
     return other.table, np.arange(other.rows) if order is None else order

@@ -50,6 +50,7 @@ from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
+from incrowd.tables.files import is_release
 from incrowd.tables.numbers import require_decimal_texts
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 from incrowd.text.numerals import POINT, require_decimal
@@ -86,7 +87,8 @@ def measure(
 
     Parameters
     ----------
-    frame: a data frame that narwhals accepts, or the path of a file.
+    frame: a data frame that narwhals accepts, or the path of a file; or what ``anonymize``
+        returned, whose roles, star and marks of missing values hold where none are given.
     qi: quasi-identifiers; None: every column that is not sensitive.
     sensitive: sensitive attributes; without any, only classes, loss and risk are measured.
     population: a table that holds everyone the rows may be taken from, with the same
@@ -114,6 +116,8 @@ def measure(
     ------
     InputError: no such column, a column named twice, an order or metric that does not fit.
     """
+    if is_release(frame):
+        qi, sensitive, star, na, frame = _of_release(frame, qi, sensitive, na)
     table = open_table(frame)
     known, secret, named, household = _roles(table, qi, sensitive, person, group)
     _require_named(secret, orders=orders, metrics=metrics)
@@ -172,6 +176,21 @@ def measure(
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
+
+
+def _of_release(release: Any, qi: Any, sensitive: Any, na: Any) -> tuple[Any, ...]:
+    """Return roles, star, marks and frame of a release; what is given goes before its own."""
+    roles, policy = release.roles, release.policy
+    if roles.person:
+        raise InputError(
+            "this release counts people, whom its cells do not name: its .fewest_people says how "
+            "many the smallest class has; give its .data and qi to count rows"
+        )
+    if qi is None:
+        taken = _names(sensitive)
+        qi = [name for name in roles.qi if name not in taken]
+    sensitive = [n for n in roles.sensitive if n not in qi] if sensitive is None else sensitive
+    return qi, sensitive, policy.star, policy.na if na is None else na, release.data
 
 
 def _combinations(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from incrowd.errors import between_thousands
 from incrowd.hierarchy.date import DAYS, MONTHS, days_of
 from incrowd.text.numerals import POINT, WITH_COMMA, finite
 
@@ -22,6 +23,7 @@ LOST = (
     "where they are, write them first"
 )
 COMMAS = ("numbers with a decimal comma", "numbers with their unit")
+GROUPED = "numbers with a comma before each three digits"
 UNIT = re.compile(r"[+-]?\d+([.,]\d+)? ?([a-zA-Zµ%°][\w./%°²³]{0,9})")  # 72,5 kg, 38.2 °C
 DATED = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{2,4}([ T].*)?")  # 3.2.21, 2021-02-03
 
@@ -58,7 +60,11 @@ def as_written(values: Sequence[str]) -> str | None:
     if values and dated >= MOSTLY * len(values) and not short_years(values):
         return MIXED
     if any("," in value for value in values) and all(map(WITH_COMMA.fullmatch, values)):
-        return COMMAS[0]
+        return GROUPED if between_thousands(values) else COMMAS[0]
+    if between_thousands(values) and all(
+        finite(v.replace(",", ""), POINT) is not None for v in values
+    ):
+        return GROUPED
     units = [UNIT.fullmatch(value) for value in values]
     met = {unit[2] for unit in units if unit is not None}
     if len(values) > 2 and len(met) == 1 and sum(map(bool, units)) >= MOSTLY * len(values):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incrowd.errors import HierarchyError, InputError
+from incrowd.errors import HierarchyError, InputError, between_thousands
 from incrowd.hierarchy.date import tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
@@ -188,6 +188,8 @@ def decimal_of(source: Source) -> str:
             continue
         known = without(column, likely(column.values, _is_numeric))
         values = [value for value in known.values if value is not None]
+        if between_thousands(values):  # 1,200 may be either
+            continue
         for decimal in (COMMA, POINT):
             if values and all(finite(value, decimal) is not None for value in values):
                 found |= {decimal} if any(decimal in value for value in values) else set()

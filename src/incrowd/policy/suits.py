@@ -10,6 +10,7 @@ import numpy as np
 from incrowd.hierarchy.date import days_of, tells_no_day
 from incrowd.policy.forms import (
     COMMAS,
+    GROUPED,
     LOST,
     MIXED,
     formats_of,
@@ -56,6 +57,11 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
         return dates(values)
     if kind == COMMAS[0]:
         return None, 'read by decimal = "," (--decimal ,) they can become intervals'
+    if kind == GROUPED:
+        return None, (
+            "if these commas stand between thousands, take them out first, so that the numbers can "
+            'become intervals; if they stand before decimals, say decimal = ","'
+        )
     if kind in COMMAS:
         return None, "write them without it first, so that they can become intervals"
     if kind == MIXED:

@@ -12,6 +12,7 @@ from incrowd.checker.verify import Verdict, check
 from incrowd.errors import InputError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
+from incrowd.policy.derive import derived
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTIONS
@@ -20,8 +21,8 @@ from incrowd.proof.coins import hides_too_few, shown_too_often, without_theorem
 from incrowd.proof.held import left_open, not_held, of_nobody
 from incrowd.published.verification import COINS, verify_release
 from incrowd.run.forks import require_threads_of_polars
-from incrowd.tables.base import Source
-from incrowd.tables.files import open_table, read
+from incrowd.tables.base import FewerRows, Source
+from incrowd.tables.files import is_release, open_table, read
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Answer:
 @documented(OPTIONS)
 def verify(
     release: Any,
-    original: Any,
+    original: Any = None,
     proof: str | Path | None = None,
     *,
     statement: str | Path | None = None,
@@ -71,6 +72,7 @@ def verify(
     Parameters
     ----------
     release, original: data frames or paths; with a proof paths, for it states hashes of files.
+        What ``anonymize`` returned knows its original and its policy, if none are given.
     proof: what ``incrowd.Release.write_proven`` or ``--proof`` wrote.
     statement: the public statement, held against the proof.
     {options}
@@ -82,13 +84,20 @@ def verify(
     InputError: something given is wrong; says what was found and what is allowed.
     OutOfScopeError: without a proof, the policy asks what only a proof can tell.
     """
+    if is_release(release) and proof is None:
+        spreadsheet_safe = spreadsheet_safe or release.written is not None
+        original, policy = _known(release, original), release.policy if policy is None else policy
+        release = release.data
     said = said_in(policy, asked)
     least = {"k": 1} if policy is None and proof is not None else {}  # a proof says its own k
     wanted = policy_of("verify", policy, {**least, **asked})
+    if original is None:
+        raise InputError("original, the table the release was made from, is not given")
     if proof is None:
         if statement is not None:
             raise InputError("statement goes with proof: it is held against it")
-        found = verify_release(open_table(original), open_table(release), wanted, spreadsheet_safe)
+        before = derived(open_table(original), wanted.derive, wanted.na)
+        found = verify_release(before, open_table(release), wanted, spreadsheet_safe)
         sizes = {name: getattr(found, name) for name in ("rows", "classes", "smallest_class")}
         left = {"not_checked": [*found.not_checked]} if found.not_checked else {}
         return Answer(found.lawful, found.reasons, sizes | left if found.lawful else {})
@@ -96,9 +105,22 @@ def verify(
         if not isinstance(table, str | Path):
             raise InputError("a proof is of files: give release and original as paths")
     require_threads_of_polars()  # the checker knows nothing of this
-    verdict = check(release, original, proof, None, statement)
+    try:
+        verdict = check(release, original, proof, None, statement)
+    except FileNotFoundError as error:
+        raise InputError(f"{error.filename}: no such file") from None
     tables = by_proof(verdict, original), by_proof(verdict, release)
     return held(verdict, wanted, said, *tables, spreadsheet_safe)
+
+
+def _known(release: Any, original: Any) -> Any:
+    """Return the table that a release was made from; ``original`` where one is given."""
+    if original is not None:
+        return original
+    if getattr(release, "existing", None) is not None:
+        raise InputError("rows added to an earlier release have no original at hand; give it")
+    source = release.source
+    return source.source if isinstance(source, FewerRows) else source
 
 
 def held(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measures.people import found_together
-from incrowd.policy.forms import COMMAS, kind_of
+from incrowd.policy.forms import COMMAS, GROUPED, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
 from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
@@ -112,7 +112,7 @@ def judged_together(
 
 def is_named(column: Column) -> bool:
     """Whether a column holds neither numbers nor dates."""
-    return kind(column) not in ("", "dates", "numbers", "whole numbers", COMMAS[0])
+    return kind(column) not in ("", "dates", "numbers", "whole numbers", COMMAS[0], GROUPED)
 
 
 def kind(column: Column) -> str:

@@ -73,6 +73,11 @@ def open_table(data: Any) -> Source:
     return data if is_open else from_native(data)
 
 
+def is_release(data: Any) -> bool:
+    """Whether this is what ``anonymize`` returned, which knows its policy and its original."""
+    return all(hasattr(data, name) for name in ("edit", "policy", "source"))
+
+
 def alike(table: Table, columns: Mapping[str, Sequence[Any]]) -> Any:
     """Return a frame of these columns: of the type that the table came as, polars for a file."""
     import polars as pl

@@ -306,9 +306,10 @@ def from_native(data: Any) -> NativeTable:
     try:
         frame = nw.from_native(data)
     except TypeError:
+        its = "; its .data is a frame" if hasattr(data, "policy") else ""  # of a release
         raise InputError(
             f"expected a data frame ({EAGER}, polars lazy, duckdb) or a path, "
-            f"not {type(data).__name__}"
+            f"not {type(data).__name__}{its}"
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError("the frame has a column name more than once; rename the columns") from None

@@ -10,13 +10,12 @@ export function trace(job) {
   if (!p.length) return null;
   const W = 760, H = 150, T = Math.max(job.seconds, p.at(-1)[0], .5), [, cost, bound] = p.at(-1);
   const room = Math.max(cost - bound, .01 * cost), low = Math.max(0, bound - 1.2 * room), top = cost + 2.5 * room;
-  const X = scaled(0, T, 66, W - 8), Y = scaled(low, top, H - 24, 8), C = v => Math.min(H - 24, Math.max(8, Y(v)));
-  const step = n => p.map((q, i) => (i ? `H${X(q[0]).toFixed(1)}V` : `M${X(q[0]).toFixed(1)} `) + C(q[n]).toFixed(1)).join('') + `H${X(T).toFixed(1)}`;
-  let back = '';
-  for (let i = p.length - 1; i >= 0; i--) back += `V${C(p[i][2]).toFixed(1)}H${X(p[i][0]).toFixed(1)}`;
+  const X = scaled(0, T, 66, W - 8), Y = scaled(low, top, H - 24, 8), C = v => Math.min(H - 24, Math.max(8, Y(v))), F = v => v.toFixed(1);
+  const step = n => p.map((q, i) => (i ? `H${F(X(q[0]))}V` : `M${F(X(q[0]))} `) + F(C(q[n]))).join('') + `H${F(X(T))}`;
+  const back = p.map(q => `V${F(C(q[2]))}H${F(X(q[0]))}`).reverse().join('');
   return picture(W, H, `The cost has fallen to ${N(cost)}, the bound has risen to ${N(bound)}`,
     lines(Y, [low, (low + top) / 2, top], 66, W - 8, v => N(Math.round(v))),
-    [0, .5, 1].map(f => h('text', { x: X(T * f), y: H - 6, 'text-anchor': f === 1 ? 'end' : f ? 'middle' : 'start' }, (T * f).toFixed(1) + ' s')),
+    [0, .5, 1].map(f => h('text', { x: X(T * f), y: H - 6, 'text-anchor': f === 1 ? 'end' : f ? 'middle' : 'start' }, F(T * f) + ' s')),
     h('path', { class: 'band', d: step(1) + back + 'Z' }), h('path', { class: 'bound', d: step(2) }), h('path', { class: 'cost', d: step(1) }),
     h('text', { class: 'strong', x: W - 12, y: C(cost) - 6, 'text-anchor': 'end' }, `found ${N(cost)}`), h('text', { x: W - 12, y: C(bound) + 15, 'text-anchor': 'end' }, `proven: at least ${N(bound)}`));
 }
