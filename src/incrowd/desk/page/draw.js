@@ -1,4 +1,4 @@
-// SVG, each with its content in words.
+// SVG, its content in words.
 import { N, P, h } from '/desk.js';
 
 const picture = (W, H, label, ...inside) => h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label }, ...inside);
@@ -8,7 +8,7 @@ const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: '
 export function trace(job) {
   const p = job.state === 'done' ? [...job.points, [job.seconds, job.cost, job.bound]] : job.points;
   if (!p.length) return null;
-  const W = 760, H = 150, T = Math.max(job.seconds, p.at(-1)[0], .5), [, cost, bound] = p.at(-1);
+  const W = 760, H = 150, T = Math.max(job.seconds, ...p.map(q => q[0]), .5), [, cost, bound] = p.at(-1);
   const room = Math.max(cost - bound, .01 * cost), low = Math.max(0, bound - 1.2 * room), top = cost + 2.5 * room;
   const X = scaled(0, T, 66, W - 8), Y = scaled(low, top, H - 24, 8), C = v => Math.min(H - 24, Math.max(8, Y(v))), F = v => v.toFixed(1);
   const step = n => p.map((q, i) => (i ? `H${F(X(q[0]))}V` : `M${F(X(q[0]))} `) + F(C(q[n]))).join('') + `H${F(X(T))}`;
