@@ -1,6 +1,6 @@
 """How private a table is: figures of any table, ours or not.
 
-of_table.py   measure(): wiring only
+of_table.py   measure(): wiring only       roles.py  the columns by role
 figures.py    the result
 people.py     rows that agree, and the people and households behind them
 sensitive.py  diversity, closeness, likeness, disclosure

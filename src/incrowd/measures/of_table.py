@@ -1,6 +1,6 @@
 """``measure``: from any table to its figures; wiring only."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, did_you_mean, no_column, no_quasi_identifier
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family, trees_of
@@ -39,6 +38,7 @@ from incrowd.measures.people import (
     unowned,
 )
 from incrowd.measures.risk import people_behind, risk_figures
+from incrowd.measures.roles import Names, known_columns, of_release, require_named, roles_of
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
@@ -57,8 +57,6 @@ from incrowd.text.numerals import POINT, require_decimal
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
-
-Names = str | Sequence[str]
 
 
 def measure(
@@ -117,11 +115,11 @@ def measure(
     InputError: no such column, a column named twice, an order or metric that does not fit.
     """
     if is_release(frame):
-        qi, sensitive, star, na, frame = _of_release(frame, qi, sensitive, na)
+        qi, sensitive, star, na, frame = of_release(frame, qi, sensitive, na)
     table = open_table(frame)
-    known, secret, named, household = _roles(table, qi, sensitive, person, group)
-    _require_named(secret, orders=orders, metrics=metrics)
-    _require_named([*known, *secret], hierarchies=hierarchies)
+    known, secret, named, household = roles_of(table, qi, sensitive, person, group)
+    require_named(secret, orders=orders, metrics=metrics)
+    require_named([*known, *secret], hierarchies=hierarchies)
     marks = marks_of(na)
     require_known(marks, table.columns)
     require_decimal(decimal)
@@ -178,21 +176,6 @@ def measure(
     )
 
 
-def _of_release(release: Any, qi: Any, sensitive: Any, na: Any) -> tuple[Any, ...]:
-    """Return roles, star, marks and frame of a release; what is given goes before its own."""
-    roles, policy = release.roles, release.policy
-    if roles.person:
-        raise InputError(
-            "this release counts people, whom its cells do not name: its .fewest_people says how "
-            "many the smallest class has; give its .data and qi to count rows"
-        )
-    if qi is None:
-        taken = _names(sensitive)
-        qi = [name for name in roles.qi if name not in taken]
-    sensitive = [n for n in roles.sensitive if n not in qi] if sensitive is None else sensitive
-    return qi, sensitive, policy.star, policy.na if na is None else na, release.data
-
-
 def _combinations(
     asked: "Sequence[Combination]",
     known: Sequence[str],
@@ -202,7 +185,7 @@ def _combinations(
 ) -> Iterator[CombinationFigures]:
     """Count the groups of each combination of columns, in people where these are counted."""
     for one in asked:
-        _require_named(known, protect=dict.fromkeys(one.columns))
+        require_named(known, protect=dict.fromkeys(one.columns))
         groups = agreement([codes[known.index(name)] for name in one.columns], rows)
         sizes = counting(groups, whose).sizes
         yield CombinationFigures(
@@ -254,62 +237,6 @@ def _unsaid(columns: Mapping[str, Column], decimal: str) -> Iterator[str]:
         )
 
 
-def _names(given: Names | None) -> list[str]:
-    if given is None:
-        return []
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise InputError(f"expected a column name or a list of them, not {given!r}")
-    return list(given)
-
-
-def _known(role: str, names: Sequence[str], table: Table) -> list[str]:
-    for name in names:
-        if name not in table.columns:
-            raise no_column(role, name, table.columns)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise InputError(f"{role}: column {twice!r} is named twice")
-    return list(names)
-
-
-def _roles(
-    table: Table, qi: Names | None, *others: Names | None
-) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Return the columns by role: quasi-identifiers, sensitive, of persons, of households."""
-    roles = zip(("sensitive", "person", "group"), others, strict=True)
-    secret, named, household = (_known(role, _names(given), table) for role, given in roles)
-    apart = {*secret, *named, *household}
-    known = _names(qi) if qi is not None else [c for c in table.columns if c not in apart]
-    known = _known("qi", known, table)
-    _require_apart(known, secret)
-    _require_nameless([*known, *secret], named)
-    return known, secret, named, household
-
-
-def _require_apart(known: Sequence[str], secret: Sequence[str]) -> None:
-    both = [name for name in known if name in secret]
-    if both:
-        raise InputError(f"column {both[0]!r} is named both qi and sensitive; give it one role")
-    if not known:
-        raise no_quasi_identifier()
-
-
-def _require_nameless(measured: Sequence[str], named: Sequence[str]) -> None:
-    both = [name for name in named if name in measured]
-    if both:
-        raise InputError(f"column {both[0]!r} names people; it is not measured itself")
-
-
-def _require_named(columns: Sequence[str], **given: Mapping[str, Any] | None) -> None:
-    for what, mapping in given.items():
-        for name in mapping or ():
-            if name not in columns:
-                hint = did_you_mean(str(name), columns)
-                raise InputError(f"{what}: {name!r} is none of the measured columns{hint}")
-
-
 def _columns(
     known: Sequence[str],
     columns: Sequence[Column],
@@ -321,7 +248,7 @@ def _columns(
     if original is None:
         return [column_figures(n, c, star) for n, c in zip(known, columns, strict=True)]
     before = open_table(original)
-    _known("original", known, before)
+    known_columns("original", known, before)
     found = []
     levels = {n: s for n, s in hierarchies.items() if not isinstance(bare_of(s), Averages)}
     for name, column in zip(known, columns, strict=True):
@@ -398,7 +325,7 @@ def _risk(
     people = None
     if population is not None:
         everyone = open_table(population)
-        _known("population", known, everyone)
+        known_columns("population", known, everyone)
         others = [everyone.encode(name) for name in known]
         people = people_behind(columns, agreed, others, star)
     found = risk_figures(agreed.sizes, people)
