@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.leaf_costs import averaged
 from incrowd.bounds.prices import Prices
+from incrowd.driver.every import every_release
 from incrowd.driver.memory import within_memory
 from incrowd.driver.unions import mended
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
@@ -100,14 +101,8 @@ def solve(
     auto = method == "auto"
     with watched(context.stop):
         outcome, solver = within_memory(partial(run_one, auto), needed, solver, context, auto)
-    if outcome.solution is not None and not needed.model.closed_under_union:
-        outcome = replace(outcome, solution=mended(needed, outcome.solution))
-    if outcome.solution is None and not needed.model.closed_under_union:
-        raise NoLawfulReleaseError(
-            f"no release was found that obeys {needed.asked}: the whole table as one class breaks "
-            "it" + needed.model.how_broken(needed.table, needed.sensitive) + ". It is not proven "
-            "that there is none, for parts of the table may obey what the whole does not"
-        )
+    if not needed.model.closed_under_union:
+        outcome = replace(outcome, solution=as_published(needed, outcome.solution))
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
@@ -122,6 +117,34 @@ def solve(
             lawful=averaged(outcome.lawful, apart),
         )
     return recheck(problem, solver, outcome)
+
+
+def as_published(problem: Problem, solution: Solution | None) -> Solution:
+    """Return a release whose classes are lawful as a reader sees them.
+
+    Raises
+    ------
+    NoLawfulReleaseError: none was found; says whether that is proven.
+    """
+    if solution is None:
+        solution = Solution(problem.instance, np.zeros(problem.instance.rows, np.int64))
+    found = mended(problem, solution)
+    if found is not None:
+        return found
+    tried = every_release(problem)
+    if tried.solution is not None:
+        return tried.solution
+    broken = problem.model.how_broken(problem.table, problem.sensitive)
+    if tried.whole:
+        raise NoLawfulReleaseError(
+            f"no release obeys {problem.asked} (proven: all were tried): the whole table as one "
+            f"class breaks it{broken}, and so does every way to part the table"
+        )
+    raise NoLawfulReleaseError(
+        f"no release was found that obeys {problem.asked}: the whole table as one class breaks "
+        f"it{broken}. It is not proven that there is none, for parts of the table may obey what "
+        "the whole does not"
+    )
 
 
 def rows_alone(problem: Problem, method: str | Solver) -> Solved | None:

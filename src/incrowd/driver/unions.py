@@ -45,20 +45,29 @@ def mended(problem: Problem, solution: Solution) -> Solution | None:
 
 def united(solution: Solution) -> Solution:
     """Return the classes by what is published of them."""
-    nodes = []
     low, high = solution.spans
-    for j, tree in enumerate(solution.instance.trees):
+    one = published(solution.instance, low, high)
+    same = len(one) == int(one.max(initial=-1)) + 1
+    return solution if same else Solution.of(solution.instance, one[solution.classes])
+
+
+def published(instance: Instance, low: NDArray[np.int32], high: NDArray[np.int32]) -> Ints:
+    """int64, shape (classes,): the same number where the same cells are published.
+
+    Parameters
+    ----------
+    low, high: int32, shape (classes, columns): the least and the greatest code of each class.
+    """
+    nodes = []
+    for j, tree in enumerate(instance.trees):
         if isinstance(tree, RangeFamily):
             nodes += [low[:, j], high[:, j]]
         else:
-            level = solution.levels[:, j]
+            level = tree.join_levels(low[:, j], high[:, j])
             nodes += [level, tree.node[level, low[:, j]]]
     if not nodes:
-        return solution
-    _, one = np.unique(np.column_stack(nodes), axis=0, return_inverse=True)
-    one = one.ravel()
-    same = len(one) == int(one.max(initial=-1)) + 1
-    return solution if same else Solution.of(solution.instance, one[solution.classes])
+        return np.zeros(len(low), np.int64)
+    return np.unique(np.column_stack(nodes), axis=0, return_inverse=True)[1].ravel()
 
 
 def partner(problem: Problem, solution: Solution, c: int, free: NDArray[np.bool_]) -> int:

@@ -1,0 +1,84 @@
+"""Every release of a tiny table, tried one by one: the last resort where merging classes fails.
+
+Classes with the same released cells are one class to whoever looks.  So a release is a choice of
+lawful sets of rows, no two of which show the same cells, that hold each row once.  The search gives
+the lowest row that is still free to each such set, cheapest first, and leaves a branch that costs
+as much as the best release known.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.driver.unions import published
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+
+MOST_ROWS = 11
+MOST_STEPS = 200_000
+Ints = NDArray[np.int64]
+
+
+class Tried(NamedTuple):
+    """The cheapest release that was found, if any, and whether every other one was looked at."""
+
+    solution: Solution | None
+    whole: bool
+
+
+def every_release(problem: Problem) -> Tried:
+    """Return the cheapest lawful release of a table of at most ``MOST_ROWS`` rows."""
+    rows = problem.instance.rows
+    if rows > MOST_ROWS:
+        return Tried(None, whole=False)
+    masks, costs, labels = lawful_sets(problem)
+    starting: list[list[tuple[int, int, int]]] = [[] for _ in range(rows)]
+    for mask, cost, label in sorted(zip(masks, costs, labels, strict=True), key=lambda s: s[1]):
+        starting[(mask & -mask).bit_length() - 1].append((mask, cost, label))
+    everybody, steps = (1 << rows) - 1, 0
+    best: tuple[int, tuple[int, ...]] | None = None
+    waiting: list[tuple[int, int, tuple[int, ...], frozenset[int]]] = [(0, 0, (), frozenset())]
+    while waiting and steps < MOST_STEPS:
+        placed, paid, chosen, shown = waiting.pop()
+        steps += 1
+        if best is not None and paid >= best[0]:
+            continue
+        if placed == everybody:
+            best = paid, chosen
+            continue
+        free = ~placed & everybody
+        waiting += [
+            (placed | mask, paid + cost, (*chosen, mask), shown | {label})
+            for mask, cost, label in reversed(starting[(free & -free).bit_length() - 1])
+            if not mask & placed and label not in shown
+        ]
+    if best is None:
+        return Tried(None, whole=not waiting)
+    of_row = [next(i for i, mask in enumerate(best[1]) if mask >> row & 1) for row in range(rows)]
+    return Tried(Solution.of(problem.instance, np.array(of_row)), whole=not waiting)
+
+
+def lawful_sets(problem: Problem) -> tuple[list[int], list[int], list[int]]:
+    """Return the lawful sets of rows, a bit for each row, what each costs, and what it shows.
+
+    Two sets have the same number for what they show where they would be one class.
+    """
+    instance, table = problem.instance, problem.table
+    masks = []
+    members = []
+    for mask in range(1, 1 << instance.rows):
+        copies = np.flatnonzero([mask >> i & 1 for i in range(instance.rows)])
+        if problem.model.lawful(problem.group(copies), table):
+            masks.append(mask)
+            members.append(copies)
+    if not masks:
+        return [], [], []
+    codes = [instance.codes[instance.copies[copies]] for copies in members]
+    low = np.array([each.min(axis=0) for each in codes]).reshape(len(masks), -1)
+    high = np.array([each.max(axis=0) for each in codes]).reshape(len(masks), -1)
+    cost = np.zeros(len(masks), np.int64)
+    for j, tree in enumerate(instance.trees):
+        cost += tree.join_costs(low[:, j], high[:, j])
+    cost *= [len(copies) for copies in members]
+    return masks, cost.tolist(), published(instance, low, high).tolist()
