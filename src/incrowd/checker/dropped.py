@@ -41,7 +41,8 @@ def without_dropped(
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
     dropped = before.height - len(origin)
     require(type(most) is int and type(stated) is int, "how many rows are left out is not a number")
-    require(dropped >= 0, f"the release has {-dropped} more rows than the original")
+    rows = "row" if dropped == -1 else "rows"
+    require(dropped >= 0, f"the release has {-dropped} more {rows} than the original")
     told = f"the proof says {stated} of at most {most}"
     require(dropped == stated <= most, f"rows left out: {dropped}; {told}")
     if dropped <= 0:
