@@ -124,3 +124,23 @@ def test_proofs_stay_within_the_limits_of_the_checker(
     if by == "sets of rows":
         assert facts["search"] == "rows"
         assert rows == 15 or facts["bound"] == release.cost_units
+
+
+def test_too_long_texts_are_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that nobody searches for a release whose proof the checker would not read."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    paths[1].write_text("a,b\n" + f"{'x' * 400},1\n" * 3 + "y,1\n" * 3)
+    for name in ("TEXT", "SMALL"):
+        monkeypatch.setattr(f"incrowd.checker.files.{name}", 100)
+    call = ["anonymize", str(paths[1]), "-o", str(paths[0]), "-k", "3", "--proof", str(paths[2])]
+    written = CliRunner().invoke(cli, call)
+    assert written.exit_code == 0, written.output
+    assert "too long texts" in str(check(*paths).reason)
+    for name in ("TEXT", "SMALL"):
+        monkeypatch.setattr(f"incrowd.proof.confirm.{name}", 100)
+    monkeypatch.setattr("incrowd._api.release_of", None)  # no search
+    refused = CliRunner().invoke(cli, call)
+    assert refused.exit_code == 2
+    assert "at most 700 bytes" in refused.output and "'a' has too much" in refused.output

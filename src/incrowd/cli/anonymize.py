@@ -333,6 +333,10 @@ def require_writable(
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
     require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
     require_texts(source, roles.sensitive, output, options_of(("proof",), given))
+    if given["proof"] is not None:
+        from incrowd.proof.confirm import require_short
+
+        require_short(source, roles)
 
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":

@@ -26,7 +26,14 @@ from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
-from incrowd.proof.confirm import by_size, confirmed, dialect_of, priced, within_limits
+from incrowd.proof.confirm import (
+    by_size,
+    confirmed,
+    dialect_of,
+    priced,
+    require_short,
+    within_limits,
+)
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import (
@@ -138,11 +145,15 @@ def require_plain_costs(instance: Instance) -> None:
 
 
 def require_checkable(release: "Published") -> None:
-    """Raise InputError for sensitive columns of lists or bytes: the checker reads text."""
+    """Raise InputError for sensitive columns of lists or bytes: the checker reads text.
+
+    And for too long texts.
+    """
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:
         for name in release.roles.sensitive:
             encode_polars(take(name, slice(0)), name)
+    require_short(release.source, release.roles)
 
 
 def evidence_of(
