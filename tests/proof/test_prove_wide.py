@@ -139,7 +139,7 @@ def test_too_long_texts_are_refused_before_the_search(
     assert written.exit_code == 0, written.output
     assert "too long texts" in str(check(*paths).reason)
     for name in ("TEXT", "SMALL"):
-        monkeypatch.setattr(f"incrowd.proof.confirm.{name}", 100)
+        monkeypatch.setattr(f"incrowd.tables.files.{name}", 100)
     monkeypatch.setattr("incrowd._api.release_of", None)  # no search
     refused = CliRunner().invoke(cli, call)
     assert refused.exit_code == 2

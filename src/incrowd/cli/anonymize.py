@@ -326,7 +326,7 @@ def require_writable(
     source: "Source", policy: "Policy", output: str, given: dict[str, Any]
 ) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
-    from incrowd.tables.files import require_names, require_texts
+    from incrowd.tables.files import require_names, require_short, require_texts
 
     roles = policy.roles(source.columns)
     require_names(roles.published(source.columns), output)
@@ -334,9 +334,7 @@ def require_writable(
     require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
     require_texts(source, roles.sensitive, output, options_of(("proof",), given))
     if given["proof"] is not None:
-        from incrowd.proof.confirm import require_short
-
-        require_short(source, roles)
+        require_short(source, roles.qi, roles.sensitive)
 
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":

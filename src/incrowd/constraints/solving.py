@@ -8,7 +8,7 @@ import numpy as np
 from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError, listed
 from incrowd.hierarchy.family import Family
 from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
@@ -151,7 +151,7 @@ def require_lawful_groups(table: Coded, plan: Plan) -> None:
     broken = ~model.lawful_classes(Classes(member, everyone))
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
-        names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
+        names = listed(table.roles.qi[j] for j in plan.fixed)
         lie = f"{counted(lost, 'row')} {'lies' if lost == 1 else 'lie'}"
         several = counted(int(broken.sum()), "group")
         models = model.in_words(table.roles.attributes)

@@ -14,13 +14,9 @@ from incrowd.checker.delimited import Reading
 from incrowd.checker.inequality import STEPS
 from incrowd.checker.lawful import ENTRIES
 from incrowd.checker.limits import BEYOND
-from incrowd.checker.packed import TEXT
-from incrowd.checker.parquet import SMALL
 from incrowd.checker.verify import Verdict, check
-from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.policy.roles import Roles
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, plain_prices
 from incrowd.proof.writing import Evidence, write_proof
@@ -112,24 +108,6 @@ def easier(evidence: Evidence, problem: Problem) -> Iterator[Evidence]:
         size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
         yield priced(evidence, Certificate(plain_prices(problem), size=size))
         yield priced(evidence, Certificate(Prices(none, 1), size=size))
-
-
-def require_short(source: Source, roles: Roles) -> None:
-    """Raise InputError for more text than the checker reads of a table with so many rows.
-
-    A proof holds each different quasi-identifying text twice at least, with itself and its star.
-    """
-    most, held = SMALL + TEXT * source.rows, 0
-    for name in (*roles.qi, *roles.sensitive):
-        column = source.encode(name)
-        sizes = np.array([len(text.encode()) for text in map(str, column.values)], np.int64)
-        held += 2 * int(sizes.sum()) if name in roles.qi else 0
-        if max(held, int(sizes[column.codes].sum())) > most:
-            raise InputError(
-                f"a proof: its checker reads at most {most:,} bytes of text of a column with "
-                f"{source.rows:,} rows, and {name!r} has too much; cut its texts short, leave it "
-                "out of the release (--id), or go without a proof"
-            )
 
 
 def dialect_of(source: Source) -> dict[str, str]:

@@ -31,7 +31,6 @@ from incrowd.proof.confirm import (
     confirmed,
     dialect_of,
     priced,
-    require_short,
     within_limits,
 )
 from incrowd.proof.lawful import rules_of_whole
@@ -46,6 +45,7 @@ from incrowd.proof.writing import (
     write_proof,
 )
 from incrowd.tables.base import FewerRows
+from incrowd.tables.files import require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -153,7 +153,7 @@ def require_checkable(release: "Published") -> None:
     if take is not None:
         for name in release.roles.sensitive:
             encode_polars(take(name, slice(0)), name)
-    require_short(release.source, release.roles)
+    require_short(release.source, release.roles.qi, release.roles.sensitive)
 
 
 def evidence_of(
