@@ -13,6 +13,7 @@ from incrowd.errors import (
     OutsideError,
     TooLongError,
     UnorderedError,
+    listed,
     no_column,
 )
 from incrowd.privacy.metric import DetourError
@@ -43,3 +44,11 @@ def test_several_columns_in_one_text_are_a_list() -> None:
     known = ("age", "sex", "ill")
     assert str(no_column("qi", "age,sex", known)).endswith("are a list in Python: ['age', 'sex']")
     assert "did you mean 'age'" in str(no_column("qi", "agee", known))
+
+
+def test_long_lists_of_names_are_cut() -> None:
+    """Tests that a message with 300 columns, or with a name that is a page long, can be read."""
+    assert listed(["a", "b'c"]) == """'a', "b'c\""""
+    many = listed(f"c{n}" for n in range(300))
+    assert many.startswith("'c0', 'c1', ") and many.endswith("'c11' and 288 more")
+    assert listed(["x" * 5_000]) == f"'{'x' * 59}…'"

@@ -293,5 +293,20 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"; did you mean {folded[near[0]]!r}?"
     if not known:
         return ""
-    shown = ", ".join(repr(k) for k in known[:12])
-    return f"; known: {shown}{', …' if len(known) > 12 else ''}"
+    return f"; known: {listed(known)}"
+
+
+LISTED, SHORT = 12, 60  # names in a message, and characters of one: who reads it looks for a cause
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names of columns and the like as a message quotes them, the first few of many."""
+    quoted = map(repr, names)
+    return few_of(name if len(name) <= SHORT else f"{name[:SHORT]}…{name[0]}" for name in quoted)
+
+
+def few_of(texts: Iterable[str], between: str = ", ") -> str:
+    """Return the first few of many texts in a row, and how many more there are."""
+    texts = list(texts)
+    more = len(texts) - LISTED
+    return between.join(texts[:LISTED]) + (f" and {more:,} more" if more > 0 else "")

@@ -100,3 +100,47 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
     assert bound <= released["cost"]
     verdict = check(out, table, proof)
     assert verdict.accepted and verdict.facts["bound"] >= least
+
+
+@pytest.mark.parametrize("rows", [16, 15])
+@pytest.mark.parametrize("by", ["sets of rows", "nothing"])
+def test_proofs_stay_within_the_limits_of_the_checker(
+    rows: int, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests prices of pairs with more patterns than the checker looks at; with odd sets for 15."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    written(paths[1], rows, 16)
+    release = anonymize(str(paths[1]), 2, keep=["ill"], method="simplex-matching")
+    release.write(paths[0])
+    for home in ("checker.inequality", "proof.confirm"):
+        monkeypatch.setattr(f"incrowd.{home}.STEPS", 1)
+    if by == "nothing":
+        monkeypatch.setattr("incrowd.checker.crowds.STEPS", 0)
+        monkeypatch.setattr("incrowd.proof.confirm.plain_prices", lambda _: release.solved.prices)
+    facts = prove(release, paths[1], paths[0], paths[2])
+    verdict = check(*paths)
+    assert verdict.accepted, verdict.reason
+    assert (facts["bound"] == 0) == (by == "nothing")
+    if by == "sets of rows":
+        assert facts["search"] == "rows"
+        assert rows == 15 or facts["bound"] == release.cost_units
+
+
+def test_too_long_texts_are_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that nobody searches for a release whose proof the checker would not read."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    paths[1].write_text("a,b\n" + f"{'x' * 400},1\n" * 3 + "y,1\n" * 3)
+    for name in ("TEXT", "SMALL"):
+        monkeypatch.setattr(f"incrowd.checker.files.{name}", 100)
+    call = ["anonymize", str(paths[1]), "-o", str(paths[0]), "-k", "3", "--proof", str(paths[2])]
+    written = CliRunner().invoke(cli, call)
+    assert written.exit_code == 0, written.output
+    assert "too long texts" in str(check(*paths).reason)
+    for name in ("TEXT", "SMALL"):
+        monkeypatch.setattr(f"incrowd.tables.files.{name}", 100)
+    monkeypatch.setattr("incrowd._api.release_of", None)  # no search
+    refused = CliRunner().invoke(cli, call)
+    assert refused.exit_code == 2
+    assert "at most 700 bytes" in refused.output and "'a' has too much" in refused.output

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.scene import Other, People, Scene, Secret, Seen
 from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
 from incrowd.encoding.encoded import require_no_star
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import places_among, with_star
@@ -221,7 +221,7 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     lost = [name for name in names if name not in table.columns]
     if lost:
         hint = " (columns left out on purpose are named with --id)" if what == "the release" else ""
-        raise InputError(f"{what} lacks the columns {', '.join(map(repr, lost))}{hint}")
+        raise InputError(f"{what} lacks the columns {listed(lost)}{hint}")
 
 
 def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Family, ...]:

@@ -15,7 +15,7 @@ from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
 from incrowd.driver.solve import Solved, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
-from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean
+from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean, listed
 from incrowd.hierarchy.averages import SERVED_COSTS, Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
@@ -220,7 +220,7 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
             require_enough(len(stratum), k)
         one = len(stratum) == 1
         which = f"lack{'s' if one else ''} "
-        which += f"{', '.join(map(repr, lacking))} alone" if lacking else "nothing"
+        which += f"{listed(lacking)} alone" if lacking else "nothing"
         rows = counted(len(stratum), "row")
         raise NoLawfulReleaseError(
             f"a missing cell has no average, so rows that lack the same cells are released apart; "

@@ -86,7 +86,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
             empty = column not in ("leaf", "label") and table[column].null_count() > 0
             require(not empty, f"{name}: {column} has an empty cell")
             size = table[column].str.len_bytes().cast(pl.Int64).sum() if text else 0
-            require_within(size <= MANY + 64 * FEW * rows, f"{name}: {column} {LONG}")
+            require_within(size <= SMALL + TEXT * rows, f"{name}: {column} {LONG}")
     return Proof(facts, *tables)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.constraints.plan import rows_with
-from incrowd.errors import VerificationError
+from incrowd.errors import VerificationError, listed
 from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
 from incrowd.policy.roles import Roles
@@ -106,7 +106,7 @@ def require_constraints(
         if len(torn):
             raise VerificationError(
                 f"the re-check of the release: row {torn[0] + 1}: the linked columns "
-                f"{', '.join(repr(names[c]) for c in link)} were not suppressed together"
+                f"{listed(names[c] for c in link)} were not suppressed together"
             )
     for cap in caps:
         masks = [changed[c] if cap.inside is None else changed[c] & cap.inside for c in cap.columns]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.constraints.levels import torn_rows
 from incrowd.constraints.plan import Limit, Plan, plan_of
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.hierarchy.family import Family, trees_of
 from incrowd.hierarchy.labels import ends, places_among
 from incrowd.policy import Policy
@@ -45,7 +45,7 @@ def constraints_broken(
             how, own = "generalized", trees_of([trees[j] for j in link], "a link of columns")
             torn = torn_rows([tree.labels for tree in own], [columns[tree.column] for tree in own])
         if len(torn):
-            names = ", ".join(repr(trees[j].column) for j in link)
+            names = listed(trees[j].column for j in link)
             yield (
                 f"the linked columns {names} were not {how} together in {len(torn)} rows, "
                 f"first in released row {int(torn[0]) + 1}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
-from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError, listed
 from incrowd.hierarchy.family import Family
 from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
@@ -148,7 +148,7 @@ def require_lawful_groups(problem: Problem, plan: Plan) -> None:
     broken = ~model.lawful_classes(Classes(member, problem.table))
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
-        names = ", ".join(repr(instance.trees[j].column) for j in plan.fixed)
+        names = listed(instance.trees[j].column for j in plan.fixed)
         lie = f"{counted(lost, 'row')} {'lies' if lost == 1 else 'lie'}"
         several = counted(int(broken.sum()), "group")
         raise NoLawfulReleaseError(

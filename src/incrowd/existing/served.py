@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from incrowd.constraints.plan import is_constrained
-from incrowd.errors import InputError, OutOfScopeError
+from incrowd.errors import InputError, OutOfScopeError, listed
 from incrowd.policy import Policy
 from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.privacy.model import Model
@@ -39,8 +39,8 @@ def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
 
 def differing(what: str, found: Sequence[str], columns: Sequence[str]) -> str:
     """Say which columns a table called ``what`` has more or less than another; nothing if none."""
-    gone = ", ".join(repr(name) for name in found if name not in columns)
-    more = ", ".join(repr(name) for name in columns if name not in found)
+    gone = listed(name for name in found if name not in columns)
+    more = listed(name for name in columns if name not in found)
     told = [f"without {gone}, which {what} has"] if gone else []
     told += [f"with {more}, which {what} lacks"] if more else []
     return ", and ".join(told)

@@ -22,7 +22,7 @@ from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded, coded, edit_for
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.existing.served import differing
 from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
@@ -162,7 +162,7 @@ def met_again(earlier: Table, new: Table, roles: Roles) -> str | None:
             "person's classes tell. incrowd republish makes releases in which people may come back"
         )
     return (
-        f"{them} (by {', '.join(map(repr, names))}) of the new rows had rows in the earlier "
+        f"{them} (by {listed(names)}) of the new rows had rows in the earlier "
         "release: k counts them once for each row. Leave these rows out, or make both releases "
         "with --person, which counts people"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incrowd.errors import InputError, no_column, no_quasi_identifier
+from incrowd.errors import InputError, listed, no_column, no_quasi_identifier
 
 ROLES = ("qi", "sensitive", "id", "keep")
 
@@ -104,8 +104,7 @@ MANY = 12  # columns, that nobody likes to type
 
 
 def _without_role(left: Sequence[str]) -> str:
-    many = len(left) > MANY
-    shown = ", ".join(repr(column) for column in left[:MANY]) + (", …" if many else "")
+    many, shown = len(left) > MANY, listed(left)
     return (
         f"{len(left)} column{'s have' if len(left) > 1 else ' has'} no role: {shown}; name each as "
         "quasi-identifier (--qi), sensitive (--sensitive) or other column to publish unchanged "

@@ -4,14 +4,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from incrowd.errors import few_of, listed
+
 DIVERSITY = (
     "l-diversity counts the values of each class; it does not limit what can be inferred: somebody "
     "who learns across classes, or knows some people, does better than 1/l (incrowd attack "
     "measures it)"
 )
-
-LISTED = 6
-"""Columns that a caution names before it counts the others."""
 
 MOST_KEYS = 2_000_000
 """Different keys of people that are compared, in some 1.5 seconds."""
@@ -120,7 +119,7 @@ def pairs(cells: int, columns: Sequence[str], *, shown: bool = False) -> str:
     A minimal method hides a cell of a pair only where the two differ: with two values, both are in.
     shown: two values are what the release shows; the original, which is not known, may have more.
     """
-    names = ", ".join(map(repr, columns))
+    names = listed(columns)
     two, where = ("that show", "If there is no third value, a") if shown else ("with", "A")
     return (
         f"{cells:,} cells of columns {two} two values ({names}) are hidden in classes of two rows. "
@@ -133,7 +132,7 @@ def pairs(cells: int, columns: Sequence[str], *, shown: bool = False) -> str:
 
 def pairs_under_a_veil(columns: Sequence[str]) -> str:
     """Return the caution that a dear column of two values is hidden less because of its values."""
-    names, weights = ", ".join(map(repr, columns)), " ".join(f"--weight {c}=3" for c in columns)
+    names, weights = listed(columns), few_of((f"--weight {c}=3" for c in columns), " ")
     return (
         f"columns with two values ({names}): a pair that hides one because its rows differ singles "
         f"both out. With {weights} the method hides such cells less often itself, so that most of "
@@ -147,16 +146,15 @@ def together(names: Sequence[str], rows: int, few: int, single: int, k: int) -> 
     few: how many of the ``rows`` agree in these columns with fewer than k - 1 others, k ≥ 2.
     single: how many of them agree with none.
     """
-    listed = ", ".join(map(repr, names[:LISTED]))
-    listed += f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     if k == 2:
         found = f"{few:,} of {rows:,} rows agree with no other row"
     else:
         found = f"{few:,} of {rows:,} rows agree with fewer than {k - 1:,} others"
     alone = f" ({single:,} of them with none)" if single and k > 2 else ""
     return (
-        f"{found} in {listed}, taken together{alone}. These columns are published unchanged: "
-        "somebody who knows such cells of a person finds the row, however large its class is. "
-        "Publish fewer of them, or make those that others may know quasi-identifiers (--qi). "
+        f"{found} in {listed(names)}, taken together{alone}. These columns are published "
+        "unchanged: somebody who knows such cells of a person finds the row, however large its "
+        "class is. Publish fewer of them, or make those that others may know quasi-identifiers "
+        "(--qi). "
         "incrowd measure with these columns as --qi, and --subsets 3, says which few are enough"
     )

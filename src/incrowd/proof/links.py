@@ -7,6 +7,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.constraints.levels import torn_rows
+from incrowd.errors import listed
 from incrowd.proof.costs_asked import rungs_of
 from incrowd.tables.base import Column
 
@@ -32,6 +33,6 @@ def links_torn(
         columns = [Column.of(texts, np.arange(len(texts))) for texts in cells]
         if len(torn := torn_rows(ladders, columns)):
             yield (
-                f"row {int(torn[0]) + 1}: the linked columns {', '.join(map(repr, link))} were "
+                f"row {int(torn[0]) + 1}: the linked columns {listed(link)} were "
                 "not generalized together"
             )

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,6 @@ from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
-from incrowd.checker.delimited import Reading
-from incrowd.checker.verify import check
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.averages import Averages
@@ -29,6 +26,13 @@ from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
+from incrowd.proof.confirm import (
+    by_size,
+    confirmed,
+    dialect_of,
+    priced,
+    within_limits,
+)
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import (
@@ -40,7 +44,8 @@ from incrowd.proof.writing import (
     sha256_of,
     write_proof,
 )
-from incrowd.tables.base import FewerRows, Source
+from incrowd.tables.base import FewerRows
+from incrowd.tables.files import require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -105,6 +110,7 @@ def prove(
             known = certificate(problem, solved, models, sizes, by_size=False)
             sure = priced(evidence, known)
         evidence = sure
+    evidence = within_limits(evidence, problem, original, released)
     return write_proof(file, evidence, original, released)
 
 
@@ -139,11 +145,15 @@ def require_plain_costs(instance: Instance) -> None:
 
 
 def require_checkable(release: "Published") -> None:
-    """Raise InputError for sensitive columns of lists or bytes: the checker reads text."""
+    """Raise InputError for sensitive columns of lists or bytes: the checker reads text.
+
+    And for too long texts.
+    """
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:
         for name in release.roles.sensitive:
             encode_polars(take(name, slice(0)), name)
+    require_short(release.source, release.roles.qi, release.roles.sensitive)
 
 
 def evidence_of(
@@ -174,45 +184,6 @@ def evidence_of(
         deleted=release.deleted,
         proven=None if release.protected is None else release.protected.least.bound,
     )
-
-
-def priced(evidence: Evidence, known: Certificate) -> Evidence:
-    """Return the evidence with a certificate's prices and rules."""
-    size = evidence.price_k if known.size is None else known.size
-    return replace(evidence, prices=known.prices, pricing=known.rules, price_k=size)
-
-
-def by_size(known: Certificate) -> bool:
-    """Whether the prices are lawful by size of class, which the checker confirms in its own way."""
-    return any(rule["rule"] == "sizes" for rule in known.rules)
-
-
-def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
-    """Return the evidence with the bound that the independent checker confirms; None for no."""
-
-    prices, counts = evidence.prices, evidence.solution.instance.counts
-    total = prices.total(counts) + prices.charge
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "proof"
-        # of charges, which the checker counts itself, nothing is claimed yet
-        claim = replace(prices, charge=total) if prices.charge else prices
-        write_proof(path, replace(evidence, prices=claim), original, released)
-        form = evidence.csv  # of the user's own table
-        reading = Reading(form.get("delimiter"), form.get("encoding"), odd_header=True)
-        verdict = check(released, original, path, reading=reading)
-    if not verdict.accepted or not prices.charge:
-        return evidence if verdict.accepted else None
-    proven = verdict.facts["proven"] - evidence.aside
-    return replace(evidence, prices=replace(prices, charge=total - proven * prices.quantum))
-
-
-def dialect_of(source: Source) -> dict[str, str]:
-    """Return how a delimited file of a release of this table is to be read."""
-    known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)
-    if known is None:
-        return {}
-    form = {"delimiter": known.delimiter, "newline": known.newline}
-    return form | ({"encoding": known.encoding} if known.encoding else {})
 
 
 def told_of(policy: Policy, trees: Sequence[Family]) -> dict[str, dict[str, Any]]:

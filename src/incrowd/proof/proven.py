@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.errors import InputError
-from incrowd.proof.prove import dialect_of, prove, write_statement
+from incrowd.proof.confirm import dialect_of
+from incrowd.proof.prove import prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import standing, whole

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import InputError
+from incrowd.errors import InputError, few_of, listed
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
@@ -139,10 +139,10 @@ def shared_by_few(shared: Mapping[str, int], classes: int, k: int) -> str:
             f"{k:,} different ones. Rows are counted; if {names[0]} names people, fewer than "
             f"{k:,} people may stand in a class, and --person counts people"
         )
-    listed = ", ".join(f"{name!r} in {few:,}" for name, few in shared.items())
+    told = few_of(f"{name!r} in {few:,}" for name, few in shared.items())
     return (
         f"rows of one class share values of columns that are left out; of {classes:,} {of} fewer "
-        f"than {k:,} different ones have: {listed}. Rows are counted; if one of these columns "
+        f"than {k:,} different ones have: {told}. Rows are counted; if one of these columns "
         f"names people, fewer than {k:,} people may stand in a class, and --person counts people"
     )
 
@@ -160,7 +160,7 @@ def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
     open_ = [name for name in qi if not any(name in one.columns for one in policy.protect)]
     if policy.protect and policy.k == 1 and open_:
         yield (
-            f"{', '.join(map(repr, open_))}: in no combination of protect, so published as in the "
+            f"{listed(open_)}: in no combination of protect, so published as in the "
             "original; who knows these cells may find a row by them"
         )
 
@@ -318,7 +318,7 @@ def of_keys(policy: Policy) -> Iterator[str]:
     kept = [name for name, file in policy.pseudonym.items() if file]
     if kept:
         yield (
-            f"the pseudonyms of {', '.join(map(repr, kept))} are the same in every release with "
+            f"the pseudonyms of {listed(kept)} are the same in every release with "
             "this key: somebody who has two of them knows which rows belong to one person. Each "
             "release is lawful by itself; several together may not be"
         )
@@ -327,7 +327,7 @@ def of_keys(policy: Policy) -> Iterator[str]:
 def of_averages(averaged: "Averaged | None") -> Iterator[str]:
     """Yield a caution where cells are averages."""
     if averaged is not None:
-        names = ", ".join(map(repr, averaged.columns))
+        names = listed(averaged.columns)
         yield (
             f"cells of {names} are averages of their class, rounded: they are no longer true of "
             "the person in the row, and say nothing of how far apart the values of a class are"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import few_of, listed
 from incrowd.measures.people import found_together
 from incrowd.policy.forms import COMMAS, GROUPED, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
@@ -85,9 +86,9 @@ def of_rare(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
     rare = [name for name, column in columns.items() if alone(column, k) > HALF * rows]
     if rare and rows >= FEW_ROWS:
         days = [name for name in rare if kind(columns[name]) == "dates"]
-        dated = f" ({', '.join(map(repr, days))}: dates, which others often know)" if days else ""
+        dated = f" ({listed(days)}: dates, which others often know)" if days else ""
         yield (
-            f"most cells of {', '.join(map(repr, rare))} are shared by fewer than {k:,} rows and "
+            f"most cells of {listed(rare)} are shared by fewer than {k:,} rows and "
             f"are published unchanged{dated}: who knows such a cell finds the row. Keep a column "
             "only if nobody knows its cells; else make it a quasi-identifier (--qi) or leave it "
             "out (--id)"
@@ -130,9 +131,9 @@ def of_exceptions(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[
     rare = {name: alone(column, k) for name, column in columns.items() if is_named(column)}
     few = {name: n for name, n in rare.items() if rows >= FEW_ROWS and 0 < n <= FEW * rows}
     if few:
-        listed = ", ".join(f"{name!r} {n:,}" for name, n in few.items())
+        told = few_of(f"{name!r} {n:,}" for name, n in few.items())
         yield (
-            f"rows with a sensitive value that fewer than {k:,} rows have: {listed} of {rows:,}. "
+            f"rows with a sensitive value that fewer than {k:,} rows have: {told} of {rows:,}. "
             "Who knows of it finds the row, and its other unchanged cells; write rare values as "
             "one, such as other"
         )

@@ -16,7 +16,7 @@ from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.encoding.suppressed_rows import without_rows
-from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, listed
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
@@ -160,7 +160,7 @@ def combinations_broken(
         if few.any():
             yield (
                 f"{int(few.sum())} of {len(sizes)} groups of rows alike in "
-                f"{', '.join(map(repr, one.columns))} have fewer than {one.k} rows, first that of "
+                f"{listed(one.columns)} have fewer than {one.k} rows, first that of "
                 f"released row {int(np.flatnonzero(few[group.ravel()])[0]) + 1}"
             )
 
@@ -193,11 +193,11 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
     new = [name for name in found if name not in expected]
     if lost:
         yield (
-            f"the release lacks the columns {', '.join(map(repr, lost))} "
+            f"the release lacks the columns {listed(lost)} "
             "(columns left out on purpose are named with --id)"
         )
     if new:
-        yield f"the release has columns it should not have: {', '.join(map(repr, new))}"
+        yield f"the release has columns it should not have: {listed(new)}"
 
 
 def _models_broken(
@@ -274,7 +274,7 @@ def _rows_differ(
     before, after = common_keys(pairs, count, rows_left)
     left_out = count - rows_left
     if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
-        yield f"the columns {', '.join(map(repr, unchanged))} are not the original ones"
+        yield f"the columns {listed(unchanged)} are not the original ones"
         return
     at_level = Nodes(trees, table.leaves.astype(np.int64))
     if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.checker.files import once, same
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.privacy.cautions import bare
 
 FORMAT, VERSION = "incrowd-history", 1
@@ -138,7 +138,7 @@ def _told(earlier: Any, now: Any) -> str:
     if type(earlier) is type(now) is int:
         return f" ({earlier}, now {now})"
     if isinstance(earlier, list) and isinstance(now, list):
-        return f" ({', '.join(map(repr, earlier))}; now {', '.join(map(repr, now))})"
+        return f" ({listed(earlier)}; now {listed(now)})"
     return ""
 
 

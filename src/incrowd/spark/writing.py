@@ -7,7 +7,8 @@ from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
 from incrowd.errors import VerificationError
 from incrowd.privacy.model import claims_of
-from incrowd.proof.prove import evidence_of, priced, require_plain_costs, write_statement
+from incrowd.proof.confirm import priced
+from incrowd.proof.prove import evidence_of, require_plain_costs, write_statement
 from incrowd.proof.writing import write_proof
 from incrowd.release import Release
 from incrowd.spark.check import recounted

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.kernels.interpreted import of_few
 from incrowd.tables import csv_kernels as kernels
 from incrowd.tables.base import (
@@ -382,7 +382,7 @@ def require_different(header: Iterable[str], name: str) -> None:
     """Raise when a column name occurs twice."""
     twice = [column for column, times in Counter(header).items() if times > 1]
     if twice:
-        shown = ", ".join(repr(column) for column in twice[:5])
+        shown = listed(twice)
         title = "; if a title or a second header stands above the names, delete it" * ("" in twice)
         raise InputError(
             f"{name}: the header has {shown} more than once; rename the columns{title}"

@@ -4,6 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from incrowd.checker.packed import TEXT
+from incrowd.checker.parquet import SMALL
 from incrowd.errors import InputError
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
@@ -126,6 +130,24 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
                 one = "one file, " if several else ""
                 way = f"; or write {one}.parquet or .arrow" if text else ""
                 raise InputError(f"{path if text else readers[0]}: {error}{way}") from None
+
+
+def require_short(table: Source, qi: Sequence[str], sensitive: Sequence[str]) -> None:
+    """Raise InputError for more text than the checker reads of a table with so many rows.
+
+    A proof holds each different quasi-identifying text twice at least, with itself and its star.
+    """
+    most, held = SMALL + TEXT * table.rows, 0
+    for name in (*qi, *sensitive):
+        column = table.encode(name)
+        sizes = np.array([len(text.encode()) for text in map(str, column.values)], np.int64)
+        held += 2 * int(sizes.sum()) if name in qi else 0
+        if max(held, int(sizes[column.codes].sum())) > most:
+            raise InputError(
+                f"a proof: its checker reads at most {most:,} bytes of text of a column with "
+                f"{table.rows:,} rows, and {name!r} has too much; cut its texts short, leave it "
+                "out of the release (--id), or go without a proof"
+            )
 
 
 def whole_of(table: Table) -> Table:

@@ -1,0 +1,119 @@
+"""What the independent checker says of a proof before it is written, where it may say no."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import accumulate
+from operator import mul
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from incrowd.bounds.prices import Prices
+from incrowd.checker.delimited import Reading
+from incrowd.checker.inequality import STEPS
+from incrowd.checker.lawful import ENTRIES
+from incrowd.checker.limits import BEYOND
+from incrowd.checker.verify import Verdict, check
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.problem.problem import Problem
+from incrowd.proof.certificate import Certificate, plain_prices
+from incrowd.proof.writing import Evidence, write_proof
+from incrowd.tables.base import FewerRows, Source
+
+
+def priced(evidence: Evidence, known: Certificate) -> Evidence:
+    """Return the evidence with a certificate's prices and rules."""
+    size = evidence.price_k if known.size is None else known.size
+    return replace(evidence, prices=known.prices, pricing=known.rules, price_k=size)
+
+
+def by_size(known: Certificate) -> bool:
+    """Whether the prices are lawful by size of class, which the checker confirms in its own way."""
+    return any(rule["rule"] == "sizes" for rule in known.rules)
+
+
+def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
+    """Return the evidence with the bound that the independent checker confirms; None for no."""
+    prices, counts = evidence.prices, evidence.solution.instance.counts
+    total = prices.total(counts) + prices.charge
+    # of charges, which the checker counts itself, nothing is claimed yet
+    claim = replace(prices, charge=total) if prices.charge else prices
+    verdict = checked(replace(evidence, prices=claim), original, released)
+    if not verdict.accepted or not prices.charge:
+        return evidence if verdict.accepted else None
+    proven = verdict.facts["proven"] - evidence.aside
+    return replace(evidence, prices=replace(prices, charge=total - proven * prices.quantum))
+
+
+def checked(evidence: Evidence, original: str | Path, released: str | Path) -> Verdict:
+    """Return what the independent checker says of a proof of this evidence."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "proof"
+        write_proof(path, evidence, original, released)
+        form = evidence.csv  # of the user's own table
+        reading = Reading(form.get("delimiter"), form.get("encoding"), odd_header=True)
+        return check(released, original, path, reading=reading)
+
+
+def within_limits(
+    evidence: Evidence, problem: Problem, original: str | Path, released: str | Path
+) -> Evidence:
+    """Return the evidence with prices that the checker looks at within its limits.
+
+    The checker may be asked for the same inequalities set by set; else for other prices, and at
+    last for none, which prove no bound, while all the rest of the proof can still be verified.
+    """
+    if not may_take_too_long(evidence):
+        return evidence
+    for known in (evidence, *easier(evidence, problem)):
+        for other in (known, *by_rows(known)):
+            verdict = checked(other, original, released)
+            if not str(verdict.reason).endswith(BEYOND):
+                return other
+    return evidence
+
+
+def may_take_too_long(evidence: Evidence) -> bool:
+    """Whether the checker may give up on the prices.
+
+    It looks at each row once for each pattern of the first columns, however many these are.  Wide
+    tables are priced by groups of columns or by sets of rows for that.
+    """
+    prices, trees = evidence.prices, evidence.solution.instance.trees
+    if prices.groups or prices.by_rows or not prices.price.any():
+        return False
+    patterns = sum(accumulate(map(nodes_of, trees), mul))
+    return patterns > (ENTRIES if evidence.pricing else STEPS)
+
+
+def nodes_of(family: Family) -> int:
+    """Return what a cell can be shown as at most: a level each, or an interval around it."""
+    leaves = len(family.leaves)
+    return leaves * leaves if isinstance(family, RangeFamily) else family.levels
+
+
+def by_rows(evidence: Evidence) -> Iterator[Evidence]:
+    """Yield the evidence with prices that the checker looks at set by set, where it can."""
+    prices = evidence.prices
+    plain = not (evidence.pricing or prices.odd_sets or prices.charge or prices.groups)
+    if plain and not prices.by_rows:
+        yield replace(evidence, prices=replace(prices, by_rows=True))
+
+
+def easier(evidence: Evidence, problem: Problem) -> Iterator[Evidence]:
+    """Yield the evidence with other prices, of the same table."""
+    if evidence.deleted is None and evidence.proven is None:
+        size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
+        yield priced(evidence, Certificate(plain_prices(problem), size=size))
+        yield priced(evidence, Certificate(Prices(none, 1), size=size))
+
+
+def dialect_of(source: Source) -> dict[str, str]:
+    """Return how a delimited file of a release of this table is to be read."""
+    known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)
+    if known is None:
+        return {}
+    form = {"delimiter": known.delimiter, "newline": known.newline}
+    return form | ({"encoding": known.encoding} if known.encoding else {})
