@@ -79,25 +79,24 @@ def lifted_prices(
     """
     place, n = found.place, points.count
     rng, known = np.random.default_rng(seed), dict[int, Ints]()
-    price, fewer, left = np.zeros(n), np.zeros((points.k, n)), CHECKED
+    price, fewer, left = np.zeros(n), np.zeros((2, n)), CHECKED
     for b in range(2, points.k + 1):
         near = found.distance[:, : b - 1].sum(axis=1) / (2 * b)
         before = price * ((b - 1) ** 2 / (b * (b - 2)) if b > 2 else 0)
         price = lowered(max(near, before, key=np.sum), points)
-        nearest, below = np.ascontiguousarray(found.near[:, : b - 1]), fewer[:b]
+        nearest = np.ascontiguousarray(found.near[:, : b - 1])
         sets = 0
         for share in SHARES:
             turn = rng.permutation(n)
-            sets += lift(place, price, below, nearest, b, share, turn, BUDGET, stop.over)
+            sets += lift(place, price, fewer, nearest, b, share, turn, BUDGET, stop.over)
         whole = np.floor(lowered(price, points) * unit).astype(np.int64)
         price = whole / unit
-        checked = -1 if stop.now() else lawful(place, price, below, b, left, stop.over)
+        checked = -1 if stop.now() else lawful(place, price, fewer, b, left, stop.over)
         if checked < 0:
             break
         left -= checked // n
         known[b] = whole
-        if b < points.k:
-            fewer[b] = price
+        fewer = np.vstack([fewer, price])
         if 2 * sets > MOST_SETS:
             break
     return known

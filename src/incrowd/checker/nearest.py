@@ -58,7 +58,8 @@ def require_cheap(
     if cheap_by_pairs(place, absolute, k, raised(price)):
         return
     require(not any(absolute) and k > 1, REASON)
-    known, left = np.zeros((k, len(place))), SETS * (FEW + len(place))
+    known = np.zeros((max(fewer, default=0) + 1, len(place)))
+    left = SETS * (FEW + len(place))
     for b in sorted(fewer):
         if fewer[b].any():
             left = require_sets(place, b, raised(fewer[b]), known, left)
@@ -72,7 +73,7 @@ def require_cheap(
 def require_sets(place: Floats, k: int, raised: Floats, fewer: Floats, left: int) -> int:
     """Reject prices that sum to more than some k rows cost as one class.
 
-    fewer: float64, shape (k or more, rows): by b, prices that no b rows undercut.
+    fewer: float64, shape (any, rows): by b, prices that no b rows undercut.
     left: how many sets may be looked at.  Returns how many still may be.
     """
     for row in range(len(place)):
@@ -141,7 +142,8 @@ def without_set(others: Floats, price: Floats, fewer: Floats, own: float, k: int
         require_within(left >= 0, "the prices leave too many sets of rows to look at")
         base, rest = square - float(total @ total) / a - paid, k - a
         apart = ((others[some] - total / a) ** 2).sum(axis=1)
-        worth = (a * apart + rest * fewer[rest, some]) / k - price[some]
+        least = fewer[rest, some] if rest < len(fewer) else 0.0
+        worth = (a * apart + rest * least) / k - price[some]
         ranked = np.argsort(worth, kind="stable")
         some, worth = some[ranked], worth[ranked]
         if rest == 1:
