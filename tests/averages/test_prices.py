@@ -231,6 +231,23 @@ def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPat
     assert heard == [1] and release.ended == "time limit"
 
 
+def test_the_search_leaves_time_for_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that annealing has half of a time limit where several columns are averaged."""
+    given: list[float] = []
+    monkeypatch.setattr(
+        "incrowd.averages.search.annealed",
+        lambda place, classes, k, seed, stop: given.append(stop.left()) or classes,
+    )
+    frame = pl.DataFrame({"x": range(40), "y": [x * x % 41 for x in range(40)]})
+    for names, limit in (("xy", 1_000), ("x", 1_000), ("xy", None)):
+        rules = dict.fromkeys(names, "mean")
+        ic.anonymize(
+            frame, 2, qi=[*names], id=[*({*"xy"} - {*names})], hierarchies=rules,
+            method="microaggregation", time_limit=limit,
+        )  # fmt: skip
+    assert 400 < given[0] < 500 and 900 < given[1] <= 1_000 and given[2] == float("inf")
+
+
 def test_time_that_is_up_leaves_prices_of_pairs() -> None:
     """Tests that a search which took all the time leaves something proven."""
     given = points(4, 30, 2, 3)

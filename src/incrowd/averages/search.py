@@ -11,12 +11,14 @@ from incrowd.averages.exact import in_order
 from incrowd.averages.kernels import anneal, nearest
 from incrowd.averages.mdav import MDAV, SCOPE, VMDAV
 from incrowd.averages.strata import Floats, Points
-from incrowd.run.stop import Stop
+from incrowd.run import clock
+from incrowd.run.stop import Share, Stop, watched
 
 ROUNDS = 20  # looks at the clock
 WARM, COLD = 5.0, 0.01  # heat at the first and the last step, in costs of a row
 STEPS, LEAST, MOST = 20_000, 100_000, 40_000_000  # for each row; at least; at most, or FEWEST each
 FEWEST = 500
+SEARCHING = 0.5  # of the time that is left; prices have the rest
 
 
 class State(NamedTuple):
@@ -78,7 +80,9 @@ class Microaggregation:
             return best
         order = np.argsort(points.place[:, 0], kind="stable")
         place = np.ascontiguousarray(points.place[order])
-        found = annealed(place, parted(place, best[order], points.k), points.k, seed, stop)
+        part = Share.of(stop, stop.left() * (SEARCHING if len(points.axes) > 1 else 1))
+        with watched(part):
+            found = annealed(place, parted(place, best[order], points.k), points.k, seed, part)
         back = np.empty_like(found)
         back[order] = found
         better = squares_of(points.place, back) < squares_of(points.place, best)
@@ -135,10 +139,14 @@ def annealed(place: Floats, classes: Ints, k: int, seed: int, stop: Stop) -> Int
     rng = np.array([seed * 2 + 1], np.uint64)
     steps = min(max(STEPS * rows, LEAST), max(MOST, FEWEST * rows))
     heats = start / rows * np.geomspace(WARM, COLD, ROUNDS + 1)
+    most = pace = steps // ROUNDS
     for first in range(ROUNDS):
         if stop.now():
             break
-        heat = np.ascontiguousarray(heats[first : first + 2])
-        anneal(place, state, known[0], k, 2 * k - 1, steps // ROUNDS, heat, rng, stop.over)
+        heat, began = np.ascontiguousarray(heats[first : first + 2]), clock.now()
+        anneal(place, state, known[0], k, 2 * k - 1, pace, heat, rng, stop.over)
+        # fewer steps for each heat where time is short: what ends while it is warm is dear
+        needed = (ROUNDS - first - 1) * max(clock.now() - began, 1e-9)
+        pace = int(min(most, 1 + pace * stop.left() / needed)) if needed else pace
     _, dense = np.unique(state.class_of, return_inverse=True)
     return dense.ravel().astype(np.int64)
