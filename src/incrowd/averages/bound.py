@@ -14,10 +14,7 @@ from incrowd.run.stop import Stop
 MARGIN, FAR = 1e-9, 4e-14  # of rounding: a share, and of the square of the farthest coordinate
 SHARES = (0.5, 1.0)  # of the room that is left to a price, round by round
 MOST_ROWS = 20_000  # beyond which sets of rows are too many to be searched
-BUDGET, CHECKED = (
-    3_000,
-    500,
-)  # sets looked at for a row: to lift it, and to check prices, all in all
+BUDGET, CHECKED = 3_000, 500  # sets looked at for a row to lift it, and on average to check all
 MOST_SETS = 5_000_000  # looked at to lift prices from one size of sets to the next
 
 

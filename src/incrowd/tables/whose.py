@@ -1,6 +1,6 @@
 """Whose each row is, by the columns that together name a person, or a household."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,35 +86,33 @@ def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None
 
 def require_once(source: Source, names: Sequence[str]) -> None:
     """Raise InputError for a column left out that has one value in several rows."""
-    for name in names:
-        several, there = repeated(source, name)
-        if several:
-            raise InputError(
-                f"column {name!r}, which is left out, has {several:,} of its {there:,} "
-                "values in several rows: if it names people, name it with --person, so that people "
-                "are counted; if it does not, leave --strict out"
-            )
+    for name, several, there in repeating(source, names):
+        raise InputError(
+            f"column {name!r}, which is left out, has {several:,} of its {there:,} "
+            "values in several rows: if it names people, name it with --person, so that people "
+            "are counted; if it does not, leave --strict out"
+        )
 
 
 def require_unlinked(source: Source, names: Sequence[str]) -> None:
     """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
+    for name, several, _ in repeating(source, names):
+        raise InputError(
+            f"column {name!r} has {several:,} values in several rows, which their pseudonym "
+            f"would link: whoever knows several of them knows more than k allows for. Name it "
+            "with --person as well, so that all rows of a person together are shared by k "
+            "people, or leave it out with --id"
+        )
+
+
+def repeating(source: Source, names: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the columns with values in several rows: how many these are, and how many in all."""
     for name in names:
-        several, _ = repeated(source, name)
-        if several:
-            raise InputError(
-                f"column {name!r} has {several:,} values in several rows, which their pseudonym "
-                f"would link: whoever knows several of them knows more than k allows for. Name it "
-                "with --person as well, so that all rows of a person together are shared by k "
-                "people, or leave it out with --id"
-            )
-
-
-def repeated(source: Source, name: str) -> tuple[int, int]:
-    """Return how many values of a column stand in several rows, and how many there are."""
-    column = source.encode(name)
-    counts = np.bincount(column.codes, minlength=len(column.values))
-    there = np.array([bool(value) for value in column.values], bool)
-    return int((counts[there] > 1).sum()), int(there.sum())
+        column = source.encode(name)
+        counts = np.bincount(column.codes, minlength=len(column.values))
+        there = np.array([bool(value) for value in column.values], bool)
+        if several := int((counts[there] > 1).sum()):
+            yield name, several, int(there.sum())
 
 
 @dataclass(frozen=True, eq=False)
