@@ -1,5 +1,7 @@
 """Attacks where people have several rows, against counts over people and rows one by one."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,3 +147,20 @@ def test_people_named_by_two_columns_are_others_if_both_differ() -> None:
         ic.InputError, match=r"of the other people bear an identifier \('at\+who'\)"
     ):
         ic.attack(release, people=frame, attacks="best-guess")
+
+
+def test_releases_to_compare_with_have_no_pseudonyms(tmp_path: Path) -> None:
+    """A table whose visits have pseudonyms, too, is attacked; no key file is read or made."""
+    key = tmp_path / "visits.key"
+    frame = visits(40, 5).with_row_index("visit").cast({"visit": pl.String})
+    frame = frame.filter(pl.len().over("who") < 3)
+    policy = Policy(
+        k=3, person=["who"], pseudonym={"who": "", "visit": str(key)}, sensitive=["s"], qi=NAMES
+    )
+    made = replace(policy, pseudonym={"who": "", "visit": ""}, order="keep")
+    release = ic.anonymize(frame, policy=made)
+    found = ic.attack(release, seed=1)
+    assert {"prosecutor", "downcoding"} <= {one.name for one in found}
+    again = ic.attack(release.data, original=frame, policy=policy, seed=1)
+    assert [one.name for one in again] == [one.name for one in found]
+    assert not key.exists()

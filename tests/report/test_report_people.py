@@ -1,8 +1,10 @@
 """Tests of what the internal report says of people and households."""
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +16,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.report.metadata import write_metadata
 from incrowd.solvers.base import Context, Outcome, Scope
 
 pytest.importorskip("matplotlib")
@@ -141,3 +144,44 @@ def test_where_households_go(tmp_path: Path, monkeypatch) -> None:
     for internal, group in ((False, "home"), (True, "nobody")):
         with pytest.raises(InputError):
             release.report("e.html", internal, group=group)
+
+
+def pseudonymous(tmp_path: Path) -> Any:
+    """Six people with one or two visits each, under pseudonyms of person and visit."""
+    rows = [(f"P{who}", f"V{who}{i}", "xy"[who % 2], f"S{who}") for who in range(6) for i in (0, 1)]
+    table = pl.DataFrame([*rows[:-1], ("P6", "V60", "y", "S6")], orient="row",
+                         schema=["pid", "visit", "x", "s"])  # fmt: skip
+    return ic.anonymize(
+        table, k=2, person="pid", pseudonym={"pid": "", "visit": ""}, sensitive="s", id=[],
+        order="keep", seed=3,
+    )  # fmt: skip
+
+
+def test_reports_of_pseudonyms(tmp_path: Path) -> None:
+    """Readers count the people of a class by pseudonyms, and no name is in any report."""
+    release = pseudonymous(tmp_path)
+    shown = release.data.group_by("x").agg(pl.col("pid").n_unique())["pid"].to_list()
+    for internal in (False, True):
+        release.report(tmp_path / "r.html", internal)
+        page = (tmp_path / "r.html").read_text()
+        assert f"<dd>{min(shown)}<small>people at least; asked for: 2" in page
+        assert "at most as many as the class has rows" not in page
+        assert "together read like those of at least 1 other" in page
+        assert page.count("a keyed hash of its value") == 2
+        assert not re.search(r"\bP\d\b|V\d\d|p[0-9a-f]{32}", page)
+        assert not internal or "only with the same key file" in page
+    stars = release.data["x"].eq("*").sum()
+    assert sum(release.changed.values()) == stars
+    assert f"{stars} of {release.rows} cells were changed" in page
+
+
+def test_metadata_of_pseudonyms(tmp_path: Path) -> None:
+    release = pseudonymous(tmp_path)
+    release.write(tmp_path / "r.csv")
+    write_metadata(release, tmp_path / "r.csv", tmp_path / "m.json")
+    found = json.loads((tmp_path / "m.json").read_text())
+    fields = {one["name"]: one for one in found["resources"][0]["schema"]["fields"]}
+    assert {n: fields[n]["role"] for n in fields} == {
+        "pid": "pseudonym", "visit": "pseudonym", "x": "quasi-identifier", "s": "sensitive",
+    }  # fmt: skip
+    assert "generalization" not in fields["pid"]

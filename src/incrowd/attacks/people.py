@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -116,8 +117,10 @@ def held_out(
         )
     kept, out = halves(original, policy, rng)
     inside, outside = FewerRows(original, kept), FewerRows(original, out)
+    left = [name for name in policy.pseudonym if name not in policy.person]
+    again = replace(policy, order="keep", id=(*policy.id, *left), **unnamed(policy))
     try:
-        return _released(inside, replace(policy, order="keep")), inside, outside
+        return _released(inside, again), inside, outside
     except NoLawfulReleaseError:
         raise NoLawfulReleaseError(
             "with half of the original held out as the control, the rules allow no release of the "
@@ -152,7 +155,7 @@ def release_like(tables: Tables) -> Table:
     rest = [name for name in people.columns if name not in needed]
     again = replace(
         tables.policy, qi=roles.qi, sensitive=roles.sensitive, keep=(), id=rest, order="keep",
-        person=roles.person,
+        person=roles.person, **unnamed(tables.policy),
     )  # fmt: skip
     try:
         return _released(people, again)  # pyright: ignore[reportArgumentType]
@@ -163,6 +166,13 @@ def release_like(tables: Tables) -> Table:
         ) from None
 
 
-def _released(source: Source, policy: Policy) -> Table:
+def unnamed(policy: Policy) -> dict[str, Any]:
+    """Return what is asked in place of pseudonyms: their law alone, without a key to read or make.
 
+    No attack reads pseudonyms.
+    """
+    return {"pseudonym": {}, "linked_rows": policy.links_rows}
+
+
+def _released(source: Source, policy: Policy) -> Table:
     return release_of(source, policy, stop=Stop(*policy.limits)).table

@@ -36,9 +36,7 @@ from incrowd.tables.atomic import is_stream, require_place, standing
 
 if TYPE_CHECKING:
     from incrowd.existing.of_table import ExtendedRelease
-    from incrowd.policy import Policy
     from incrowd.release import Release
-    from incrowd.run.stop import Stop
     from incrowd.tables.base import Source
 
 
@@ -207,7 +205,7 @@ def require_table_place(output: str, replace: bool) -> None:
         raise InputError("--replace goes with a table of a database; files are written over as is")
 
 
-def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
+def require_untold(policy: Policy, given: dict[str, Any]) -> None:
     """Raise InputError for what would tell the public more than the veil allows."""
     asked = [f"--{name}" for name in ("report", "metadata") if given[name] is not None]
     if policy.veil is not None and asked:
@@ -217,7 +215,7 @@ def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
         )
 
 
-def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
+def require_table_of(policy: Policy, given: dict[str, Any]) -> None:
     """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
     table = given["pseudonym_table"]
     if given["held_back"] is not None:
@@ -229,8 +227,6 @@ def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
     if table is not None:
         require_place(table)
     asked = options_of(("report", "report_internal", "metadata"), given)
-    if policy.pseudonym and asked:
-        raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
     if policy.protect and asked:
         raise InputError(
             f"{', '.join(asked)}: not served with --protect, whose rows have no classes; see "
@@ -239,7 +235,7 @@ def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
 
 
 def made(
-    source: "Source", policy: "Policy", listener: Listener, stop: "Stop", given: dict[str, Any]
+    source: "Source", policy: Policy, listener: Listener, stop: Stop, given: dict[str, Any]
 ) -> "Release":
     """Return the release of a table, or of an earlier release with the table's rows added."""
     from incrowd._api import release_of
@@ -315,9 +311,7 @@ def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:
         require_place_of(output, source, given["proof"] is not None, given["codebook"])
 
 
-def require_writable(
-    source: "Source", policy: "Policy", output: str, given: dict[str, Any]
-) -> None:
+def require_writable(source: "Source", policy: Policy, output: str, given: dict[str, Any]) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
     from incrowd.tables.files import require_names, require_short, require_texts
 

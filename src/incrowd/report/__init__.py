@@ -1,6 +1,7 @@
 """Reports about a release: pages for people, figures, metadata for programs.
 
 view.py          what a report may see; the external one has no way to the original
+rules.py         what may become of a column, in words
 html.py          escaping by construction; style.py the style sheet; page.py a page from sections
 sections.py      the sections of a report; asked.py, classes.py more; inside.py the publisher's own
 counts.py        class sizes; distribution.py columns; association.py pairs; subgroups.py; spread.py

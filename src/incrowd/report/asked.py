@@ -18,6 +18,7 @@ def asked(view: View) -> Section:
     ]
     rows += [[cell_text(c), "sensitive", "published unchanged", "–"] for c in view.sensitive]
     rows += [[cell_text(c), "other", "published unchanged", "–"] for c in view.keep]
+    rows += [[cell_text(c), "pseudonym", "a keyed hash of its value", "–"] for c in view.pseudonyms]
     names = " and ".join(view.models)
     left = ""
     if view.left_out:
@@ -36,6 +37,7 @@ def asked(view: View) -> Section:
             f"The release obeys {names}{agree}.{left}",
             *(f"{name[0].upper()}{name[1:]}: {told}." for name, told in view.meanings.items()),
             who_counts(view),
+            linked_rows(view),
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
@@ -100,8 +102,24 @@ def who_counts(view: View) -> str:
     return (
         "People are counted: the rows of every class belong to that many different people."
         f"{left if view.ownerless else ''} Sizes of classes below are in people"
-        + ("." if view.inside is not None else f": {AT_MOST}.")
+        + (f": {AT_MOST}." if view.inside is None and view.crowds is None else ".")
     )
+
+
+def linked_rows(view: View) -> str | None:
+    """What holds of the rows of a person together, and what a pseudonym is."""
+    told = ""
+    if view.links_rows:
+        told = (
+            f"All rows of a person together read like those of at least {view.k - 1:,} other "
+            "people. "
+        )
+    if view.pseudonyms:
+        told += (
+            "A pseudonym is a keyed hash: one value has one pseudonym, in every release with the "
+            "same key, and without the key nobody can tell the value."
+        )
+    return told.strip() or None
 
 
 def constraints(view: View) -> Html:

@@ -11,11 +11,12 @@ from incrowd.report.view import View
 
 def classes(view: View, pictures: Pictures) -> Section:
     """Sizes of the classes."""
-    before, now = (None, view.sizes) if view.inside is None else view.inside.crowds
+    told = view.sizes if view.crowds is None else view.crowds
+    before, now = (None, told) if view.inside is None else view.inside.crowds
     largest = max(int(s.max(initial=1)) for s in (now, before) if s is not None)
     after = buckets(now, largest)
     then = None if before is None else buckets(before, largest)
-    if view.people is not None and before is None:
+    if view.people is not None and before is None and view.crowds is None:
         return classes_of_people(view, of_people(after, view.k), pictures)
     what = "rows" if view.people is None else "people"
     figure = pictures.show(

@@ -219,6 +219,8 @@ def again(view: View, inside: Inside) -> Section:
     note += ", in another order of rows" if order_of(release) == FRESH else ""
     if release.policy.time_limit is not None:
         note += "; what is found within a time limit depends on the machine"
+    if release.roles.pseudonym:
+        note += "; pseudonyms are the same only with the same key file"
     note += "."
     body = joined(
         paragraphs(note if release.veil is None else coins),

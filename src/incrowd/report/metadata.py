@@ -124,6 +124,9 @@ def dialect_of(table: Table, data: bytes) -> dict[str, Any]:
 
 def field(view: View, name: str) -> dict[str, Any]:
     """Describe one column."""
+    if name in view.pseudonyms:
+        told = "A keyed hash: the same value has the same pseudonym; the key is the publisher's."
+        return {"name": name, "type": "string", "role": "pseudonym", "description": told}
     values = [v for v in view.columns[name].values if v not in (None, "", view.star)]
     found: dict[str, Any] = {"name": name, **typed(values, view.decimal)}
     if name in view.qi:

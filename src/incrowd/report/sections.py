@@ -88,8 +88,8 @@ def done(view: View) -> Section:
         )
     body = paragraphs(
         f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "
-        f"{view.method} of incrowd {view.version}; every other published cell is the "
-        "original one. "
+        f"{view.method} of incrowd {view.version}; every other published cell"
+        f"{' but the pseudonyms' if view.pseudonyms else ''} is the original one. "
         f"{gone}The cost is {shown(view.cost)}. {proof} "
         "Cells, classes and cost were re-checked by code that the search does not share."
     )

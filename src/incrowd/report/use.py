@@ -21,8 +21,8 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
 from incrowd.published.base import Published
 from incrowd.report.distribution import as_numbers, unmarked
+from incrowd.report.rules import codes_of
 from incrowd.report.sample import Sample
-from incrowd.report.view import codes_of
 from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA, POINT

@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.hierarchy.ranges import NUMBERS, options_in, without_template
+from incrowd.hierarchy.ranges import NUMBERS
 from incrowd.hierarchy.template import Template
 from incrowd.policy import Policy
-from incrowd.policy.suits import names_codes
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.report.distribution import Bar, compared
+from incrowd.report.rules import codes_of, how, priced
 from incrowd.tables.base import Column, Table
 from incrowd.text.missing import Marks, marks_for
 from incrowd.text.numerals import POINT
 from incrowd.text.units import Number
 from incrowd.text.version import __version__
 
-PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
-OF_CODES = ("prefix", "keep")
-OF_NUMBERS = ("interval", "bands", "round", "codes", "range", "mean", "median", "centroid")
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
 
 
@@ -124,8 +121,10 @@ class Inside:
     def changed_by_row(self) -> NDArray[np.int64]:
         """int64, shape (rows,): changed cells of each row of the original."""
         total = np.zeros(self.before.rows, np.int64)
-        for replacement in self.release.edit.replacements.values():
-            total += replacement.ids >= 0
+        found = self.release.edit.replacements
+        for name in self.release.roles.qi:
+            if name in found:
+                total += found[name].ids >= 0
         return total
 
 
@@ -144,8 +143,11 @@ class View:
     linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
     changed: changed cells by quasi-identifier.
     method: that ran; in an external report the one that was asked for.
+    pseudonyms: its columns under pseudonyms; links_rows: whether all rows of a person together are
+        those of k people.
     people: people in the class that has the fewest, where people are counted, else None; in an
-        external report what was asked for.
+        external report what was asked for, unless pseudonyms tell it.
+    crowds: int64, shape (classes,): people of each class, where pseudonyms tell them, else None.
     ownerless: rows left out because they do not say whose they are; in an external report 0.
     averaged: columns whose cells are averages of classes, with what is published, in words.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
@@ -183,7 +185,10 @@ class View:
     changed: Mapping[str, int]
     sizes: NDArray[np.int64]
     version: str
+    pseudonyms: tuple[str, ...] = ()
+    links_rows: bool = False
     people: int | None = None
+    crowds: NDArray[np.int64] | None = None
     ownerless: int = 0
     averaged: Mapping[str, str] = field(default_factory=dict)
     deleted: tuple[int, Number] | None = None
@@ -206,7 +211,7 @@ class View:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """Columns of the release, quasi-identifiers first."""
+        """Columns of the release but those of pseudonyms, quasi-identifiers first."""
         return (*self.qi, *self.sensitive, *self.keep)
 
     def marks(self, name: str) -> tuple[str, ...]:
@@ -223,14 +228,13 @@ class View:
 def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
-    if release.roles.pseudonym:
-        raise OutOfScopeError("reports, figures and metadata do not serve pseudonym yet")
     if inside is None and release.veil is not None:
         raise OutOfScopeError(
             "a report or metadata for the public tells the bound, which depends on hidden cells "
             "that the veil keeps; the statement of a proof says what may be said"
         )
     policy, roles = release.policy, release.roles
+    crowds = release.people_of_class if {*roles.person} & {*roles.pseudonym} else None
     return View(
         name=name,
         after=release.table,
@@ -265,7 +269,10 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
         version=__version__,
-        people=(release.fewest_people if inside else release.k) if roles.person else None,
+        pseudonyms=roles.pseudonym,
+        links_rows=policy.links_rows,
+        people=people_said(release, inside is not None or crowds is not None),
+        crowds=None if crowds is None else np.sort(crowds),
         ownerless=release.rows_without_person if inside else 0,
         averaged=averages_of(release),
         deleted=deletions_of(release),
@@ -282,14 +289,11 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
     )
 
 
-def codes_of(policy: Policy, names: Sequence[str]) -> frozenset[str]:
-    """Return the columns whose numbers are codes: by their hierarchy, or else by their names."""
-    rules = {name: str(policy.hierarchies.get(name)).partition(":")[0] for name in names}
-    return frozenset(
-        name
-        for name, rule in rules.items()
-        if rule in OF_CODES or (rule not in OF_NUMBERS and names_codes(name))
-    )
+def people_said(release: Published, told: bool) -> int | None:
+    """Return the fewest people of a class, as far as a reader may know: else those asked for."""
+    if not release.roles.person:
+        return None
+    return release.fewest_people if told else release.k
 
 
 def bars_of(
@@ -332,16 +336,6 @@ def meanings_of(release: Published) -> dict[str, str]:
     return {name: part.meaning for name, part in parts if part.meaning}
 
 
-def priced(hierarchy: Any) -> str:
-    """Return by what a generalized cell of a column is priced; empty where there is none."""
-    rule, _, rest = str(hierarchy).partition(":")
-    if hierarchy is None or rule == "none":
-        return ""
-    if rule != "range":
-        return "level"
-    return "values" if "cost=values" in rest.split(",") else "width"
-
-
 def deletions_of(release: Published) -> tuple[int, Number] | None:
     """Return how many rows were deleted, and at what price; None where none might be."""
     gone = release.deleted
@@ -367,19 +361,3 @@ def require_group(release: Published, group: str, internal: bool = True) -> None
         )
     if group not in release.source.columns:
         raise no_column("group", group, release.source.columns)
-
-
-def how(hierarchy: Any) -> str:
-    """Return what may become of a column's cells, without a path or a value of the table."""
-    if hierarchy is None or hierarchy == "none":
-        return "suppressed"
-    rule = str(hierarchy).partition(":")[0]
-    if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
-        return f"{hierarchy}, then suppressed"
-    if rule == "range":
-        options, _ = without_template(str(hierarchy).partition(":")[2])
-        given = {name: value for _, name, _, value in options_in(options)}
-        out = f", its ends moved out to multiples of {given['round']}" if "round" in given else ""
-        wide = f", suppressed where wider than {given['most']}" if "most" in given else ""
-        return f"the smallest interval that holds its class{out}{wide}"
-    return "groups of its own, then suppressed"
