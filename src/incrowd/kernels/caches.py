@@ -15,7 +15,7 @@ from numba.core import caching, config
 
 numbas: Any = config
 # names of numba's own use, which another version may lack: kernels are then kept as it keeps them
-Locator: Any = getattr(caching, "_CacheLocator", object)
+Locator: type[Any] = getattr(caching, "_CacheLocator", object)
 locators: Any = getattr(caching.CompileResultCacheImpl, "_locator_classes", None)
 KNOWN = Locator is not object and locators is not None
 
