@@ -31,7 +31,7 @@ from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.tables import files
-from incrowd.tables.atomic import require_place, whole
+from incrowd.tables.atomic import require_place, scratch, whole
 from incrowd.tables.folders import files_in
 from incrowd.tables.key_file import key_in
 from programs import command
@@ -119,6 +119,24 @@ def test_a_full_disk_after_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "s.json: the disk is full; nothing was written there" in done.stderr
     assert "(the release is written: out.csv)" in done.stderr
     assert Path("out.csv").exists() and Path("p").exists() and not Path("s.json").exists()
+
+
+@POSIX
+def test_a_full_folder_for_temporary_files() -> None:
+    """Tests that it is named where a library ends without a word, or says something of its own.
+
+    ReadStat's words would be called an unexpected error; an SAS file came out without its rows.
+    """
+    for ends in (None, ValueError("Unable to write data")):
+        words = "the folder for temporary files, .*: the disk is full"
+        with pytest.raises(InputError, match=words), scratch() as folder:
+            (folder / "room").symlink_to("/dev/full")
+            if ends is not None:
+                raise ends
+        assert not folder.exists()
+    with scratch() as folder:
+        (folder / "release.sav").write_text("there is room")
+    assert not folder.exists()
 
 
 @POSIX

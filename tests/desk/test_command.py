@@ -1,6 +1,8 @@
 """``incrowd desk`` as a command: what it prints, what it refuses, how it ends."""
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -68,6 +70,20 @@ def test_what_it_refuses(
     table(tmp_path)
     found = CliRunner().invoke(cli, ["desk", "--no-browser", *words])
     assert found.exit_code == 2 and message in found.output
+
+
+def test_no_room_for_the_launch_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tests that a full folder is named, not the port, and that nothing is left in it."""
+
+    def full(*_: object):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr("incrowd.desk.serve.write_private", full)
+    found = CliRunner().invoke(cli, ["desk", "--no-browser"])
+    assert found.exit_code == 2 and not list(tmp_path.iterdir())
+    assert found.stderr.startswith(f"incrowd: {tmp_path}/incrowd-desk-")
+    assert ": the disk is full; nothing was written" in found.stderr
 
 
 def test_work_goes_on_where_it_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,5 +1,8 @@
 """``Release.write_proven`` and ``incrowd.verify``: the same files and answers as the commands."""
 
+import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from click.testing import CliRunner
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError
+from incrowd.proof.writing import sha256_of
+from incrowd.tables.atomic import sync_folder
 
 TABLE = """name,age,sex,zip,illness
 Ada,34,f,01326,flu
@@ -128,3 +133,31 @@ def test_wrong_calls() -> None:
         ic.verify("people.csv", "people.csv", statement="s.json")
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         ic.verify("people.csv", "people.csv", kk=2)  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder is locked as POSIX systems do")
+def test_two_runs_at_once_mix_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a run that writes the same files between the proof and the release of another."""
+    rows = [f"{i % 2},{i % 3},{i}" for i in range(12)]
+    (tmp_path / "in.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
+    out, proof, said = (tmp_path / name for name in ("o.csv", "p", "s.json"))
+    runs: list[threading.Thread] = []
+
+    def run(k: int) -> None:
+        made = ic.anonymize(tmp_path / "in.csv", k, qi=["a", "b"], id="c")
+        made.write_proven(out, proof, original=tmp_path / "in.csv", statement=said)
+
+    def between(folder: Path) -> None:
+        if not runs:
+            runs.append(threading.Thread(target=run, args=(3,)))
+            runs[0].start()
+            runs[0].join(1)
+        sync_folder(folder)
+
+    monkeypatch.setattr("incrowd.tables.atomic.sync_folder", between)  # first after the proof
+    run(2)
+    runs[0].join()
+    told = json.loads(said.read_text())
+    assert told["release_sha256"] == sha256_of(out)
+    assert told["proof_sha256"] == sha256_of(proof)
+    assert ic.verify(out, tmp_path / "in.csv", proof, statement=said)

@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -86,7 +86,8 @@ def test_a_kill_leaves_no_release_that_the_history_does_not_know(
     history, out = tmp_path / "h", tmp_path / "o.csv"
     seen: list[bytes] = []
 
-    def full(*_: Any) -> None:
+    def full(_: Any, __: Any, check: Any) -> None:
+        check(None)
         seen.append(history.read_bytes())
         raise InputError("no room")
 
@@ -100,3 +101,44 @@ def test_a_kill_leaves_no_release_that_the_history_does_not_know(
         assert history.exists() == known
         assert not known or history.read_bytes() == release.before.text()
         release.write(out, history)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_release_without_room_leaves_the_history_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Tests a disk full of the release: the earlier history was to be written again, on it.
+
+    late: whether the disk says so only when the file is made sure of.
+    """
+    people = pl.DataFrame({"name": [*"abcd"], "age": [*"1122"], "ill": [*"xyxy"]})
+    asked: dict[str, Any] = {"person": "name", "sensitive": "ill", "m": 2}
+    history, out = tmp_path / "h", tmp_path / "o.csv"
+    ic.republish(people, history, **asked).write(tmp_path / "1.csv", history)
+    kept, release = history.read_bytes(), ic.republish(people, history, **asked)
+    sure, full = os.fsync, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def room(handle: int) -> None:
+        if os.fstat(handle).st_size and os.pread(handle, 3, 0) in (b"age", b'{"f'):
+            raise full
+        sure(handle)
+
+    def written(*_: Any) -> None:
+        raise full
+
+    with monkeypatch.context() as patch:
+        if late:
+            patch.setattr("os.fsync", room)
+        else:
+            patch.setattr("incrowd.tables.files.format_called", lambda _: Written(written))
+            patch.setattr("incrowd.series.release.put", written)
+        with pytest.raises(InputError, match=r"o\.csv: the disk is full"):
+            release.write(out, history)
+    assert history.read_bytes() == kept
+    assert {path.name for path in tmp_path.iterdir()} == {"h", "1.csv"}
+
+
+class Written(NamedTuple):
+    """A format of which nothing but how it is written is asked."""
+
+    write: Any

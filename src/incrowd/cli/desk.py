@@ -82,6 +82,8 @@ def serve(session: "Session", port: int, idle: float, no_browser: bool, quiet: b
     try:
         found = Desk(session, port, 60 * idle)
     except OSError as error:
+        if error.filename is not None:  # of the launch file, not of the port
+            raise
         raise InputError(f"--port {port}: {error.strerror}; leave it out for a free one") from None
     try:
         click.echo(found.address)

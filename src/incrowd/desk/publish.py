@@ -17,7 +17,7 @@ from incrowd.release import Release
 from incrowd.report.make import write_report
 from incrowd.report.view import Inside
 from incrowd.tables.addresses import workbook_of
-from incrowd.tables.atomic import whole
+from incrowd.tables.atomic import standing, whole
 
 Rows = Sequence[Sequence[str]]
 
@@ -159,14 +159,15 @@ def publish(
             facts.update(prove(release, table, released, file))
 
     release.write(where[RELEASE], prove_it if "proof" in where else None)
-    if "statement" in where:
-        with whole(where["statement"]) as file:
-            write_statement(facts, where["proof"], file)
-    write_reports(release, table, where, more)
-    if "policy" in where:
-        policy = ask.policy(lambda column: Path(hierarchy_place(folder, column)).name)
-        with whole(where["policy"]) as file:
-            file.write(policy.toml(more["guesses"]).encode())
+    with standing(where[RELEASE]):
+        if "statement" in where:
+            with whole(where["statement"]) as file:
+                write_statement(facts, where["proof"], file)
+        write_reports(release, table, where, more)
+        if "policy" in where:
+            policy = ask.policy(lambda column: Path(hierarchy_place(folder, column)).name)
+            with whole(where["policy"]) as file:
+                file.write(policy.toml(more["guesses"]).encode())
     return [*where.values(), *made_hierarchies]
 
 

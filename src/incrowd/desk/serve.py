@@ -16,6 +16,7 @@ from wsgiref.simple_server import ServerHandler, WSGIRequestHandler, WSGIServer
 
 from incrowd.desk.server import App
 from incrowd.desk.session import Session
+from incrowd.tables.atomic import raise_plainly
 
 HERE = "127.0.0.1"
 SLOWEST = 30  # seconds a request may take to arrive
@@ -74,7 +75,12 @@ class Desk:
         self.folder = private_folder()
         self.launch = self.folder / "open.html"
         self.why = "ended"
-        write_private(self.launch, LAUNCH.format(address=escape(self.address), key=self.key))
+        try:
+            write_private(self.launch, LAUNCH.format(address=escape(self.address), key=self.key))
+        except OSError as error:
+            self.close()
+            raise_plainly(error, str(self.folder))
+            raise
 
     def forget(self) -> None:
         """Remove the launch key's file: it was used."""

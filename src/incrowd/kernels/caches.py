@@ -14,18 +14,20 @@ from typing import Any
 from numba.core import caching, config
 
 numbas: Any = config
-locators: Any = caching.CompileResultCacheImpl._locator_classes
+# names of numba's own use, which another version may lack: kernels are then kept as it keeps them
+Locator: type[Any] = getattr(caching, "_CacheLocator", object)
+locators: Any = getattr(caching.CompileResultCacheImpl, "_locator_classes", None)
+KNOWN = Locator is not object and locators is not None
 
 
 def folder_of(file: str) -> Path:
     """Return where kernels of a source are kept for all users, writable or not."""
     if numbas.CACHE_DIR:
-        named: Any = caching._CacheLocator
-        return Path(numbas.CACHE_DIR, named.get_suitable_cache_subpath(file))
+        return Path(numbas.CACHE_DIR, Locator.get_suitable_cache_subpath(file))
     return Path(file).parent / "__pycache__"
 
 
-class Readable(caching._CacheLocator):
+class Readable(Locator):
     """A folder that can be read, the last one that numba asks for."""
 
     def __init__(self, function: Any, file: str) -> None:
@@ -56,7 +58,7 @@ class Readable(caching._CacheLocator):
 class Everywhere(caching.CompileResultCacheImpl):
     """What asks numba's own folders first."""
 
-    _locator_classes: Any = (*locators, Readable)
+    _locator_classes: Any = (*(locators or ()), Readable)
 
 
 class ReadOnly(caching.CompileResultCacheImpl):
@@ -87,6 +89,8 @@ def cache_of(function: Any) -> Any:
     ------
     RuntimeError: there is no folder to write or to read.
     """
+    if not KNOWN:
+        return caching.FunctionCache(function)
     file = function.__code__.co_filename
     home = True
     if not numbas.CACHE_DIR and not os.access(Path(file).parent, os.W_OK):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, plain_prices
 from incrowd.proof.writing import Evidence, write_proof
+from incrowd.tables.atomic import scratch
 from incrowd.tables.base import FewerRows, Source
 
 
@@ -49,8 +49,8 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
 
 def checked(evidence: Evidence, original: str | Path, released: str | Path) -> Verdict:
     """Return what the independent checker says of a proof of this evidence."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "proof"
+    with scratch() as folder:
+        path = folder / "proof"
         write_proof(path, evidence, original, released)
         form = evidence.csv  # of the user's own table
         reading = Reading(form.get("delimiter"), form.get("encoding"), odd_header=True)

@@ -1,5 +1,6 @@
 """What a release gets from here: writing itself together with its proof."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -8,7 +9,7 @@ from incrowd.proof.confirm import dialect_of
 from incrowd.proof.prove import prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import standing, whole
+from incrowd.tables.atomic import alone_in, standing, whole
 from incrowd.tables.base import FewerRows, Source, agree
 from incrowd.tables.files import read
 from incrowd.tables.stat import require_place_of
@@ -25,18 +26,23 @@ def written_with_proof(
     statement: str | Path | None = None,
     progress: Listener = silent,
 ) -> dict[str, Any]:
-    """Write a release and its proof, both or neither; then the statement.  See ``Proven``."""
+    """Write a release and its proof, both or neither; then the statement.  See ``Proven``.
+
+    Of two runs that write to the same files, the files of one are there at the end.
+    """
     facts: dict[str, Any] = {}
+    with ExitStack() as turn:
 
-    def prove_it(released: Path) -> None:
-        progress(Event(PROOF))
-        with whole(proof, private=True) as file:
-            facts.update(prove(release, original, released, file, release.written is not None))
+        def prove_it(released: Path) -> None:
+            progress(Event(PROOF))
+            with whole(proof, private=True) as file:
+                facts.update(prove(release, original, released, file, release.written is not None))
+                turn.enter_context(alone_in(Path(path).resolve().parent))
 
-    release.write(path, prove_it)
-    if statement is not None:
-        with standing(path), whole(statement) as file:
-            write_statement(facts, proof, file, release.veil)
+        release.write(path, prove_it)
+        if statement is not None:
+            with standing(path), whole(statement) as file:
+                write_statement(facts, proof, file, release.veil)
     return facts
 
 

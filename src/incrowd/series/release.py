@@ -131,7 +131,7 @@ class Republished:
         return alike(self.table.source, self.published.to_dict(as_series=False))
 
     def write(self, path: str | Path, history: str | Path) -> None:
-        """Write the history, then the release: both or neither.
+        """Write the history once there is room for the release, then the release: both or neither.
 
         A process that is killed in between leaves a history that counts a release which is not
         there, never a release that no history knows: those after it could be intersected with it.
@@ -146,13 +146,18 @@ class Republished:
         source = in_form_of(self.table.source, self.published, path)
         with alone_in(Path(history).resolve().parent):
             require_followed(history, self.before, self.history)
-            earlier = Path(history).read_bytes() if Path(history).exists() else None
-            put(history, self.history.text())
+            earlier, text = standing_at(history), self.history.text()
             try:
-                write(source.edited(Edit(source.columns)), path)
+                write(source.edited(Edit(source.columns)), path, lambda _: put(history, text))
             except BaseException:
-                put(history, earlier)
+                if standing_at(history) != earlier:  # else there may be no room to write it again
+                    put(history, earlier)
                 raise
+
+
+def standing_at(history: str | Path) -> bytes | None:
+    """Return what stands in a history; None where there is none."""
+    return Path(history).read_bytes() if Path(history).exists() else None
 
 
 def put(history: str | Path, text: bytes | None) -> None:

@@ -18,6 +18,7 @@ except ImportError:  # Windows
     fcntl = None
 
 PRIVATE = 0o600
+ROOM = 1 << 16  # bytes; a disk without them counts as full
 
 
 @contextlib.contextmanager
@@ -38,7 +39,7 @@ def whole(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
     InputError: the folder is not there or cannot be written, or the disk is full.
     """
     if is_stream(path):
-        with _spool() as spool:
+        with temporary(), tempfile.NamedTemporaryFile() as spool:
             yield spool
             _pour(spool, path)
         return
@@ -61,8 +62,13 @@ def whole(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _spool() -> Iterator[IO[bytes]]:
-    """Open a temporary file in the system's folder for them, which nobody thinks of when full."""
+def temporary() -> Iterator[None]:
+    """Name the system's folder for temporary files, of which nobody thinks, where it is full.
+
+    Raises
+    ------
+    InputError: it is full, or there is none.
+    """
     try:
         where = tempfile.gettempdir()
     except FileNotFoundError:
@@ -71,12 +77,26 @@ def _spool() -> Iterator[IO[bytes]]:
             "file in place of -"
         ) from None
     try:
-        with tempfile.NamedTemporaryFile() as spool:
-            yield spool
+        yield
     except Exception as error:
         folder = f"the folder for temporary files, {where}"
         raise_plainly(error, f"{folder} (TMPDIR names another)")
         raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Make a temporary folder that only its owner may enter, and remove it at the end.
+
+    Raises
+    ------
+    InputError: it has no room, also where what was written there did not notice.
+    """
+    with temporary(), tempfile.TemporaryDirectory() as folder:
+        try:
+            yield Path(folder)
+        finally:
+            Path(folder, "room").write_bytes(bytes(ROOM))
 
 
 def is_stream(path: str | Path) -> bool:

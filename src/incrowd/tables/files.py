@@ -1,5 +1,6 @@
 """Tables from files, folders and frames, releases into them; the format by the name."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,8 +199,8 @@ def write(
 
     Parameters
     ----------
-    check: called with the table as read back from the finished temporary file; what it raises
-        keeps the file from appearing.
+    check: called with the table as read back from the finished temporary file, for which there is
+        room on the disk; what it raises keeps the file from appearing.
     then: called with the path of the finished temporary file, likewise; not for ``-``.
     codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
         cell has.
@@ -226,12 +227,12 @@ def write(
         raise InputError(f"{path}: {known.name} files can be read, not written")
     with whole(path, private) as file:
         known.write(table, file, form)
+        file.flush()
+        os.fsync(file.fileno())  # what is written beside it supposes that there is room for it
         if check is not None:
-            file.flush()
             file.seek(0)
             check(known.reread(file.read(), form))
         if then is not None:
-            file.flush()
             then(Path(file.name))
 
 

@@ -16,6 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
+from incrowd.tables.atomic import temporary
 from incrowd.tables.hidden import PIECE, hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
 from incrowd.tables.looks import PICTURE, Looks, has_picture, looks_of_excel, looks_of_opendocument
@@ -316,7 +317,8 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
                 "cells; write .ods, .csv or .parquet"
             )
     packed = io.BytesIO()  # an archive that a full disk cut off would complain again when it goes
-    (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
+    with temporary():
+        (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
     file.write(packed.getbuffer())
 
 

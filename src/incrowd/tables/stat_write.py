@@ -7,14 +7,13 @@ the variable has a label; elsewhere the variable becomes text.  SAS transport fi
 labels nor lettered missing values, so there every changed variable becomes text.
 """
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import STAR
+from incrowd.tables.atomic import scratch
 from incrowd.tables.stat import StatTable, pyreadstat
 from incrowd.tables.stat_column import GROUP, SUPPRESSED, Label, Raw, StatColumn, Tag
 
@@ -41,8 +40,8 @@ def write_stat(table: StatTable, form: str, file: IO[bytes], codebook: bool = Fa
         "variable_format": {c.name: c.format for c in columns if c.format},
     }
     labels = {c.name: {_plain(v): t for v, t in c.labels.items()} for c in columns if c.labels}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"release.{form}"
+    with scratch() as folder:
+        path = folder / f"release.{form}"
         if table.family == "spss":
             library.write_sav(
                 frame,
