@@ -161,6 +161,18 @@ def test_numbers_of_a_frame_have_no_comma() -> None:
         ic.anonymize(frame, 2, decimal=";")
 
 
+@pytest.mark.parametrize("rule", ["range", "interval:1", "mean", "none"])
+def test_commas_between_thousands_are_warned_of(rule: str) -> None:
+    """Tests that 1,200 is read as 1.2 with a warning, which tells no cell; 12,5 without one."""
+    pay = ["8,717", "8,727", "8,777", "9,727", "100", None, None]
+    for column, warned in (pay, rule != "none"), ([*pay[:5], "9,5", "9,5"], False):
+        release = ic.anonymize(
+            pl.DataFrame({"pay": column}), 2, hierarchies={"pay": rule}, decimal=","
+        )
+        told = [text for text in release.warnings if "three digits" in text]
+        assert bool(told) == warned and not any("7" in text for text in told)
+
+
 def test_command_line_and_policy_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that both say the mark, also where hierarchies are made, and that the desk takes it."""
     monkeypatch.chdir(tmp_path)

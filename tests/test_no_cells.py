@@ -119,6 +119,27 @@ def test_a_value_that_a_hierarchy_lacks_is_named_by_its_row() -> None:
     assert caught.value.absent == ("Ж73", "Ж7717")
 
 
+def test_the_text_of_a_table_is_no_name(tmp_path: Path) -> None:
+    """Tests text where a path is asked for, which messages would quote as the file's name."""
+    (tmp_path / "t.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "proof").write_text("{}", "utf-8")
+    there, frame = tmp_path / "t.csv", pl.read_csv(tmp_path / "t.csv")
+    asked = {"id": "who", "sensitive": "ill"}
+    tried = (
+        lambda: ic.anonymize(TABLE, 2),
+        lambda: ic.anonymize(TABLE * 99, 2),
+        lambda: ic.measure(TABLE),
+        lambda: ic.verify(there, TABLE, k=2, **asked),
+        lambda: ic.verify(there, TABLE, proof=tmp_path / "proof"),
+        lambda: ic.attack(there, TABLE, k=2, **asked),
+        lambda: ic.anonymize(frame, 2, hierarchies={"code": FILES["some.csv"]}, **asked),
+    )
+    for ask in tried:
+        with pytest.raises(ic.IncrowdError, match="several lines") as raised:
+            ask()
+        assert not any(secret in str(raised.value) for secret in SECRET)
+
+
 def test_frames_quote_no_cell() -> None:
     """Tests data frames with cells that cannot be read."""
     import pandas as pd

@@ -28,7 +28,7 @@ from incrowd.policy.derive import derived
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
-from incrowd.report.sample import require_weights
+from incrowd.report.sample import require_stratum, require_weights
 from incrowd.run.events import (
     ENCODING,
     RECHECK,
@@ -229,6 +229,7 @@ def begun(
     source = derived(source, policy.derive, policy.na)
     if policy.survey_weight is not None:  # a report would refuse it only after the search
         require_weights(source, policy, policy.survey_weight)
+        require_stratum(source.columns, policy.survey_stratum)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)

@@ -14,11 +14,15 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchy import (
     Bands,
     Dates,
+    EndCodes,
     HierarchyFile,
+    HierarchyRows,
     Intervals,
     Keep,
     Ladder,
     Prefix,
+    Ranges,
+    Rounding,
     Source,
     Suppression,
     build_trees,
@@ -405,3 +409,39 @@ def test_rounded_labels_are_true(rule):
             middle, half = map(Decimal, label.split("±"))
             assert middle - half <= Decimal(number) <= middle + half, label
     assert ("4.25", "3±1.5", "0±4.5", "*") in rows or rule != "round:3,9"  # odd: no wider
+
+
+@pytest.mark.parametrize(
+    ("made", "rule"),
+    [
+        (lambda: Intervals(5), "interval:5"),
+        (lambda: Intervals([0.5, 1, "2"]), "interval:0.5,1,2"),
+        (lambda: Rounding((5, 10)), "round:5,10"),
+        (lambda: EndCodes(18, 90.5), "codes:<18,90.5+"),
+        (lambda: Ranges(5, most=20), "range:round=5,most=20"),
+        (lambda: Prefix(2), "prefix:2"),
+    ],
+)
+def test_numbers_of_any_type_make_a_rule(made, rule):
+    """Tests that a rule made in Python is the one that a text names."""
+    assert str(made()) == rule and made() == parse(rule)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Intervals("5,10"), "no numbers; write interval:5,10,20"),
+        (lambda: Intervals([True]), "no numbers"),
+        (lambda: Rounding([None]), "no numbers"),
+        (lambda: EndCodes("90+"), "no numbers"),
+        (lambda: Ranges("x"), "no numbers"),
+        (lambda: Prefix("1,2"), "takes rising numbers"),
+        (lambda: HierarchyRows({"f": "x", "m": "x"}), r"\[\*d\.items\(\)\]"),
+        (lambda: HierarchyRows(["fx", "mx"]), "a row is a value and its groups"),
+        (lambda: HierarchyRows("f;x"), "a row is a value and its groups"),
+    ],
+)
+def test_what_makes_no_rule_in_python(wrong, message):
+    """Tests that it is refused when it is made, and says what to write."""
+    with pytest.raises(HierarchyError, match=message):
+        wrong()

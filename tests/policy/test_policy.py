@@ -6,6 +6,7 @@ import pytest
 
 from incrowd import anonymize, frontier, measure
 from incrowd.errors import HierarchyError, InputError
+from incrowd.hierarchy import Prefix
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles, assign_roles
 
@@ -140,6 +141,8 @@ WRONG_KINDS = [
         {"hierarchies": {"a": 3}},
         "int is not a text, .*; write a rule such as",
     ),
+    ({"hierarchies": {"a": {"x": "z"}}}, "dict is not a text, .* the groups of each value, as in"),
+    ({"hierarchies": {"a": Prefix}}, "the class Prefix is not a text"),
     ({"models": 3}, "models: int is neither a text, a mapping nor a privacy model"),
     ({"cost": 3}, "cost: int is neither a text nor a cost"),
     ({"qi": [["a"]]}, r"qi takes a column name or a list of them, not \['a'\]"),

@@ -123,6 +123,55 @@ def test_every_figure_against_plain_python(person, weighted, rule):
     assert [*map(number, found)] == pytest.approx(figures, abs=0.051)
 
 
+def stratified(influence, whose, strata):
+    """As ``error_of`` by stratum; of a stratum's only draw the mean is taken as 0."""
+    total = 0
+    for stratum in set(strata):
+        by = {}
+        for one, z, of in zip(whose, influence, strata, strict=True):
+            if of == stratum:
+                by[one] = by.get(one, 0) + z
+        n, middle = len(by), sum(by.values()) / len(by)
+        spread = sum((z - middle) ** 2 for z in by.values())
+        total += n / (n - 1) * spread if n > 1 else sum(by.values()) ** 2
+    return math.sqrt(total)
+
+
+@pytest.mark.parametrize("person", [False, True])
+def test_errors_by_strata_against_plain_python(person, tmp_path):
+    """Tests the mean's error in the report, with a stratum of one draw; and the same bit by bit."""
+    data = survey().with_columns(area=pl.Series(["n", "n", "lone", *"nsw" * 29]))
+    data.write_csv(tmp_path / "in.csv")
+    page = tmp_path / "i.html"
+    asked = ["anonymize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "o.csv"), "-q", "-k", "3"]
+    asked += ["--person" if person else "--id", "who", "--keep", "w,pay,area,town"]
+    asked += ["--hierarchy", "age=range", "--gap", "0.9", "--report-internal", str(page)]
+    asked += ["--survey-weight", "w", "--survey-stratum", "area"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    there = [i for i in range(ROWS) if data["w"][i]]
+    w, age, area = ([data[name][i] for i in there] for name in ("w", "age", "area"))
+    whose = [data["who"][i] if person else i for i in there]
+    m = mean_of(age, w)
+    z = [b * (a - m) / sum(w) for a, b in zip(age, w, strict=True)]
+    shown = page.read_text("utf-8")
+    error = number(lines(shown)["Means, before and after", "age"][4])
+    assert error == pytest.approx(stratified(z, whose, area), rel=1e-4)
+    assert error != pytest.approx(error_of(z, whose), rel=1e-3)
+    assert "drawn by strata: area." in re.sub("<[^>]*>", "", shown)
+
+
+def test_strata_need_weights_and_a_column():
+    """Tests that both are refused before the search, and that one stratum is none."""
+    with pytest.raises(InputError, match="goes with survey_weight"):
+        ic.Policy(survey_stratum="town")
+    with pytest.raises(InputError, match=r"survey stratum: no column is called 'twon'.* 'town'"):
+        ic.anonymize(survey(), 3, id="who", survey_weight="w", survey_stratum="twon")
+    whole = Sample(np.array([1.0, 2, 4]), np.array([0, 1, 1]), np.array([1, 1, 1]))
+    plain = Sample(whole.weights, whole.people).mean_error(np.array([3.0, 5, 9]))
+    assert whole.mean_error(np.array([3.0, 5, 9])) == pytest.approx(plain)
+
+
 def test_ranges_of_weights():
     """Tests that the weights are the released ones after, and that bounds of means hold."""
     data = survey().drop("who").with_columns(hours=pl.int_range(ROWS))

@@ -113,8 +113,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         source = options.with_derived(read, given)
         require_derived(source is not read, given)
         require_form(output, source, given)
-        for option, name in (("--group", "group"), ("--survey-weight", "survey_weight")):
-            options.require_columns(option, [given[name]][: bool(given[name])], source.columns)
+        for name in ("group", "survey_weight", "survey_stratum"):
+            option, asked = f"--{name.replace('_', '-')}", [given[name]][: bool(given[name])]
+            options.require_columns(option, asked, source.columns)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_writable(source, policy, output, given)
         require_untold(policy, given)

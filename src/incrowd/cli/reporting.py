@@ -64,7 +64,7 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
-    for name in ("group", "report_attacks", "survey_weight"):
+    for name in ("group", "report_attacks", "survey_weight", "survey_stratum"):
         if given.get(name) and given["report_internal"] is None:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} goes with --report-internal: it is part of that")

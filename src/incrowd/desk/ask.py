@@ -25,7 +25,7 @@ OF_COLUMNS = ("fixed", "weights", "linked", "caps")
 FURTHER = (
     *("k", "l", "l_kind", "c", "t", "distance", "models", *OF_COLUMNS, "cost", "star", "method"),
     *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "decimal", "derive"),
-    "survey_weight",
+    *("survey_weight", "survey_stratum"),
 )
 NOT_YET = (*LAWS_OF_ALL_ROWS, "protect", "veil", "delete_rows", "hold_back", "strict")
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}

@@ -85,6 +85,8 @@ def frontier_of(
 ) -> Frontier:
     """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
     stop = stop or Stop(*policy.limits)
+    if isinstance(ks, str):
+        raise InputError(f"ks is whole numbers, such as range(2, 11), not the text {ks!r}")
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")

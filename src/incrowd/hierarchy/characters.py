@@ -22,7 +22,10 @@ class Characters(ABC):
     takes: ClassVar[str]
 
     def __post_init__(self) -> None:
-        rising = all(a < b for a, b in pairwise((0, *self.counts)))
+        if isinstance(self.counts, int):
+            object.__setattr__(self, "counts", (self.counts,))
+        whole = all(isinstance(count, int) for count in self.counts)
+        rising = whole and all(a < b for a, b in pairwise((0, *self.counts)))
         if not self.counts or not rising:
             raise HierarchyError(f"{str(self)!r}: {self.rule} takes rising numbers of {self.takes}")
 

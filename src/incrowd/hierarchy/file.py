@@ -1,7 +1,7 @@
 """Hierarchies from a file: ``leaf;level1;…;*``, one line per leaf, as ARX writes them."""
 
 from bisect import bisect_left
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -56,8 +56,15 @@ class HierarchyFile:
 class HierarchyRows:
     """A hierarchy given in memory: rows ``(leaf, level1, …, "*")``, read as the lines of a file."""
 
-    rows: tuple[tuple[str, ...], ...]
+    rows: Sequence[Sequence[str]]
     name: str = "the given hierarchy"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rows, str | Mapping) or any(isinstance(row, str) for row in self.rows):
+            raise HierarchyError(
+                f"{self.name}: a row is a value and its groups, as in HierarchyRows([('nurse', "
+                "'health', '*')]); of a dict from values to groups, HierarchyRows([*d.items()])"
+            )
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
         """Return the ladder of the values; its domain is the leaves of the rows.

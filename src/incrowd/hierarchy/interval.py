@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation, localcontext
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Intervals:
     decimal: str = POINT
 
     def __post_init__(self) -> None:
-        widths = self.widths
+        object.__setattr__(self, "widths", widths := exact(self.widths, "interval:5,10,20"))
         if not widths:
             raise HierarchyError("interval: the widths are missing; write interval:5,10,20")
         if any(not w.is_finite() or w <= 0 for w in widths):
@@ -215,6 +215,20 @@ def whole(number: Decimal | int) -> bool:
 def _exponent(number: Decimal) -> int:
     exponent = number.normalize().as_tuple().exponent
     return exponent if isinstance(exponent, int) else 0
+
+
+def exact(given: Any, example: str) -> tuple[Decimal, ...]:
+    """Take one number or several, of any type, as exact ones; a float as Python writes it.
+
+    Raises
+    ------
+    HierarchyError: they are no numbers; ``example``: what to write.
+    """
+    several = np.iterable(given) and not isinstance(given, str)
+    try:
+        return tuple(Decimal(str(number)) for number in (given if several else (given,)))
+    except InvalidOperation:
+        raise HierarchyError(f"{given!r} holds no numbers; write {example}") from None
 
 
 def plain(number: Decimal) -> str:

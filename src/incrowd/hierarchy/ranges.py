@@ -15,7 +15,7 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, UnorderedError, did_you_mean
 from incrowd.hierarchy.costs import NCP_SCALE, Cost, Explicit, Level, Ncp, Stars
-from incrowd.hierarchy.interval import plain
+from incrowd.hierarchy.interval import exact, plain
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
@@ -75,10 +75,13 @@ class Ranges:
 
     def __post_init__(self) -> None:
         for name in ("round", "most"):
-            number = getattr(self, name)
-            if number is not None and not (number.is_finite() and number > 0):
+            if getattr(self, name) is None:
+                continue
+            (number,) = exact([getattr(self, name)], "range:round=5,most=20")
+            object.__setattr__(self, name, number)
+            if not (number.is_finite() and number > 0):
                 raise HierarchyError(f"{self}: {name} is a number above 0; {EXAMPLE}")
-            if number is not None and too_long(number):
+            if too_long(number):
                 raise HierarchyError(f"range: {name} has more than {LONGEST} digits")
         if self.cost not in (WIDTH, VALUES):
             hint = did_you_mean(self.cost, (WIDTH, VALUES))

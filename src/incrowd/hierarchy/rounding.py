@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from incrowd.errors import HierarchyError, TooLongError
-from incrowd.hierarchy.interval import Numbered, plain
+from incrowd.hierarchy.interval import Numbered, exact, plain
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.ranges import decimal_text, too_long
@@ -28,6 +28,7 @@ class Rounding:
     decimal: str = POINT
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", exact(self.steps, "round:5,10"))
         if not self.steps or any(not step.is_finite() or step <= 0 for step in self.steps):
             raise HierarchyError(f"{self}: steps of rounding are positive numbers: round:5,10")
         for fine, coarse in pairwise(map(Fraction, self.steps)):
@@ -92,6 +93,9 @@ class EndCodes:
     decimal: str = POINT
 
     def __post_init__(self) -> None:
+        for name in ("bottom", "top"):
+            if (end := getattr(self, name)) is not None:
+                object.__setattr__(self, name, *exact([end], "codes:<18,90+"))
         ends = [end for end in (self.bottom, self.top) if end is not None]
         if not ends or sorted(ends) != ends:
             raise HierarchyError(f"{self}: write codes:<18, codes:90+ or codes:<18,90+, rising")

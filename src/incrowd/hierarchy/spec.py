@@ -119,6 +119,8 @@ def _count(part: str, text: str) -> int:
 
 
 def _unknown(text: str, rule: str, path: Path) -> str:
+    if "\n" in text:  # values and groups, which no message may show
+        return f"a hierarchy of several lines is neither a rule nor the name of a file ({ALLOWED})"
     if text.strip() and path.is_dir():
         return f"hierarchy {text!r} is a folder; {ALLOWED}"
     hint = did_you_mean(rule, RULES)

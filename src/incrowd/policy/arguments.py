@@ -61,6 +61,7 @@ class Arguments(TypedDict, total=False):
     decimal: str
     derive: Mapping[str, str] | None
     survey_weight: str | None
+    survey_stratum: str | None
     order: str
 
 

@@ -181,11 +181,14 @@ def require_kinds(policy: Any) -> None:
         if not isinstance(given, Mapping):
             raise InputError(f"{name} maps columns to values; {type(given).__name__} does not")
     for column, spec in policy.hierarchies.items():
-        if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
-            wrong = type(spec).__name__
+        if isinstance(spec, str | Path):
+            continue
+        if isinstance(spec, type) or not hasattr(spec, "build"):
+            wrong = f"the class {spec.__name__}" if isinstance(spec, type) else type(spec).__name__
             raise InputError(
-                f"hierarchy of {column!r}: {wrong} is not a text, a path or a source"
-                "; write a rule such as 'interval:5,10', or a file's name"
+                f"hierarchy of {column!r}: {wrong} is not a text, a path or a source; write a rule "
+                "such as 'interval:5,10', a file's name, or the groups of each value, as in "
+                'incrowd.hierarchy.HierarchyRows([("nurse", "health", "*"), …])'
             )
     if not isinstance(policy.method, str) and not hasattr(policy.method, "refuse"):
         wrong = type(policy.method).__name__

@@ -94,8 +94,11 @@ def require_persons(policy: Any) -> None:
     for name in ("strict", "hold_back", "spend", "constant_alike", "linked_rows"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
-    if not isinstance(policy.survey_weight, str | None):
-        raise InputError("survey_weight must be the name of a column")
+    for name in ("survey_weight", "survey_stratum"):
+        if not isinstance(getattr(policy, name), str | None):
+            raise InputError(f"{name} must be the name of a column")
+    if policy.survey_stratum is not None and policy.survey_weight is None:
+        raise InputError("survey_stratum goes with survey_weight (--survey-weight)")
 
 
 def require_alike_served(policy: Any) -> None:

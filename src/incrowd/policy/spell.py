@@ -77,7 +77,7 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     keys = {option.name: option for option in table_of(type(policy))}
     typed = {name: key.command for name, key in keys.items() if key.command is not None}
     for name, value in said(policy, typed):
-        if name == "survey_weight" and "--report-internal" not in more:
+        if name in ("survey_weight", "survey_stratum") and "--report-internal" not in more:
             continue
         if keys[name].kind == "flag":
             found.append(keys[name].flag)

@@ -376,6 +376,9 @@ class Asked:
             "COLUMN",
         ),
     )
+    survey_stratum: str | None = row(
+        None, Option("text", "strata, beside `survey_weight`", "--survey-stratum", "COLUMN")
+    )
     order: str = row(
         "keep",
         Option(

@@ -22,7 +22,7 @@ from incrowd.proof.held import left_open, not_held, of_nobody
 from incrowd.published.verification import COINS, verify_release
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.base import FewerRows, Source
-from incrowd.tables.files import is_release, open_table, read
+from incrowd.tables.files import is_release, open_table, read, require_one_line
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,7 @@ def verify(
     for table in (release, original):
         if not isinstance(table, str | Path):
             raise InputError("a proof is of files: give release and original as paths")
+        require_one_line(table)
     require_threads_of_polars()  # the checker knows nothing of this
     try:
         verdict = check(release, original, proof, None, statement)

@@ -296,6 +296,7 @@ class Published(Figures):
         found += cautions.of_models(self.policy)
         found += cautions.of_cells(self.coded)
         found += cautions.lost_zeros(self.coded, self.policy)
+        found += cautions.thousands(self.coded, self.policy)
         found += cautions.of_index(self.source, self.policy.order)
         found += cautions.of_combinations(self.policy, self.roles.qi)
         found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)

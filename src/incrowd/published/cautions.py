@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import InputError, few_of, listed
+from incrowd.errors import InputError, between_thousands, few_of, listed
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
@@ -18,12 +18,15 @@ from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
 from incrowd.tables.whose import owners
 from incrowd.text.missing import marks_for
+from incrowd.text.numerals import COMMA
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
 
 Ints = NDArray[np.int64]
+OF_NUMBERS = (*("interval", "range", "bands", "round", "codes"), *("mean", "median", "centroid"))
+"""Rules that read numbers."""
 
 
 def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]:
@@ -235,6 +238,22 @@ def lost_zeros(table: Coded, policy: Policy) -> Iterator[str]:
             "text, they lost their leading zeros, and their first digits mean something else; read "
             "that column as text (pandas: dtype=str)"
         )
+
+
+def thousands(table: Coded, policy: Policy) -> Iterator[str]:
+    """Yield a caution for numbers that are read with a decimal comma and look like 1,200."""
+    for name, rule in policy.hierarchies.items():
+        if policy.decimal != COMMA or not str(rule).startswith(OF_NUMBERS):
+            continue
+        marks = marks_for(policy.na, name)
+        column = told(table.source, name)
+        values = [value for value in column.values if value not in marks] if column else []
+        if between_thousands(value for value in values if value is not None):
+            yield (
+                f"each comma of {name!r} stands before three digits, and was read as a decimal "
+                "comma: 1,200 is 1.2. If it stands between thousands, take the commas out of the "
+                "column, and leave --decimal , away"
+            )
 
 
 def of_index(source: Source, order: str) -> Iterator[str]:

@@ -1,10 +1,13 @@
 """Weighted figures of a sample, and their standard errors.
 
 A standard error says how far a figure would move if another sample of the same size were drawn: by
-linearization, as survey software has it for weights without strata.  Each row has an influence on
-the figure (Binder 1983), and these sum to 0; a person's is that of all rows of this person.
+linearization, as survey software has it.  Each row has an influence on the figure (Binder 1983),
+and these sum to 0; a person's is that of all rows of this person.  Where a sample was drawn by
+strata, influences are told from the mean of their stratum, that of a stratum's only person from the
+mean of all, which is 0 (Lumley's R package ``survey``, ``lonely.psu="adjust"``).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,14 +32,18 @@ class Sample:
     ----------
     weights: float64, shape (rows,), none below 0: what each row counts for.
     people: int64, shape (rows,), from 0: whose each row is; None where each is a person of its own.
+    strata: int64, shape (rows,), from 0: in which stratum each row was drawn; None: there are none.
+        Rows of one person in two strata are two draws.
     """
 
     weights: Floats
     people: Ints | None = None
+    strata: Ints | None = None
 
     def of(self, rows: Ints) -> "Sample":
         """Return the same of some rows."""
-        return Sample(self.weights[rows], None if self.people is None else self.people[rows])
+        people, strata = (None if x is None else x[rows] for x in (self.people, self.strata))
+        return Sample(self.weights[rows], people, strata)
 
     def mean(self, numbers: Floats) -> float:
         """Return the mean of numbers, float64, shape (rows,)."""
@@ -51,12 +58,17 @@ class Sample:
         """Return the standard error of the mean; NaN where there is but one row or person."""
         there = self.weights > 0
         found = ((numbers - self.mean(numbers)) * self.weights)[there] / self.weights.sum()
-        many = len(found)
-        if self.people is not None:
-            whose = self.people[there]
-            many = np.count_nonzero(np.bincount(whose))
-            found = np.bincount(whose, found)
-        return float(np.sqrt(many / (many - 1) * (found @ found))) if many > 1 else float("nan")
+        whose = np.arange(len(found)) if self.people is None else self.people[there]
+        strata = np.zeros(len(found), np.int64) if self.strata is None else self.strata[there]
+        key = strata * (whose.max(initial=0) + 1) + whose
+        _, first, draw = np.unique(key, return_index=True, return_inverse=True)
+        if len(first) < 2:
+            return float("nan")
+        found, of = np.bincount(draw, found), strata[first]
+        many = np.bincount(of)
+        means = np.where(many > 1, np.bincount(of, found) / np.maximum(many, 1), 0)
+        scale = many / np.maximum(many - 1, 1)
+        return float(np.sqrt(scale[of] @ (found - means[of]) ** 2))
 
     def variance_error(self, numbers: Floats) -> float:
         """Return the standard error of the variance, likewise."""
@@ -70,6 +82,12 @@ class Sample:
         there = [(places == place).astype(float) for place in range(many)]
         shares, errors = (np.array([f(x) for x in there]) for f in (self.mean, self.mean_error))
         return shares, errors
+
+
+def require_stratum(columns: Iterable[str], name: str | None) -> None:
+    """Raise InputError where the column that names strata is not among a table's columns."""
+    if name is not None and name not in (columns := list(columns)):
+        raise no_column("survey stratum", name, columns)
 
 
 def require_weights(source: Table, policy: Policy, name: str) -> Floats:

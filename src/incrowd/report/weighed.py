@@ -43,7 +43,9 @@ class Weighed:
         if name is None:
             every = Sample(np.ones(inside.before.rows), people)
             return cls(every, every, columns)
-        every = Sample(require_weights(inside.before, inside.policy, name), people)
+        stratum = inside.policy.survey_stratum
+        strata = None if stratum is None else inside.before.encode(stratum).codes.astype(np.int64)
+        every = Sample(require_weights(inside.before, inside.policy, name), people, strata)
         ranged = columns.get(name)
         if ranged is None:
             return cls(every, every, columns, None, words_of(inside, name))
@@ -52,7 +54,8 @@ class Weighed:
         if ranged.averages or (ranged.low == ranged.high).all():
             ranged = None
         return cls(
-            every, Sample(told, people), columns, ranged, words_of(inside, name, AS_PUBLISHED)
+            *(every, Sample(told, people, strata), columns, ranged),
+            words_of(inside, name, AS_PUBLISHED),
         )
 
     @property
@@ -124,4 +127,11 @@ def words_of(inside: Inside, name: str, how: str = ", before and after.") -> Htm
     if how != AS_PUBLISHED and (name in release.roles.id or release.changed.get(name)):
         how = AS_BEFORE
     left_out = " Rows without a weight, or with 0, are left out."
-    return joined("Figures are weighted by ", cell_text(name), how, left_out)
+    said = ["Figures are weighted by ", cell_text(name), how, left_out]
+    if stratum := inside.policy.survey_stratum:
+        said += [
+            " Standard errors are those of a sample drawn by strata: ",
+            cell_text(stratum),
+            ".",
+        ]
+    return joined(*said)

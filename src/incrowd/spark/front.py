@@ -12,7 +12,7 @@ from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
-from incrowd.report.sample import require_weights
+from incrowd.report.sample import require_stratum, require_weights
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
 from incrowd.tables.native import from_native
@@ -114,6 +114,7 @@ def release_of(
     require_servable(df, policy, block_rows, scratch)
     if policy.survey_weight is not None:
         require_survey_weights(df, policy, policy.survey_weight)
+        require_stratum(df.columns, policy.survey_stratum)
     from incrowd.spark import adding, making
 
     if existing is None:

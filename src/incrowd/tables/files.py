@@ -47,6 +47,7 @@ def read(
     A folder or a pattern is read as one table in several files, see ``incrowd.tables.parts``.
     """
     require_threads_of_polars()
+    require_one_line(path)
     if isinstance(path, str) and is_address(path):
         if sheet is not None:
             raise InputError("a database has no sheets; name a table of it")
@@ -59,6 +60,15 @@ def read(
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
     return read_file(path, delimiter, encoding, sheet)
+
+
+def require_one_line(path: str | Path) -> None:
+    """Raise InputError for a table's text in place of a file's name: messages quote names."""
+    if "\n" in str(path):
+        raise InputError(
+            "the name of the input has several lines: it is taken for the text of a table; give "
+            "the name of a file, or a frame, as polars.read_csv(io.StringIO(text)) makes one"
+        )
 
 
 def open_table(data: Any) -> Source:

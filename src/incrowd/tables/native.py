@@ -306,7 +306,8 @@ def from_native(data: Any) -> NativeTable:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        its = "; its .data is a frame" if hasattr(data, "policy") else ""  # of a release
+        its = "; make a frame of it, as polars.DataFrame or polars.read_csv does"
+        its = "; its .data is a frame" if hasattr(data, "policy") else its  # of a release
         raise InputError(
             f"expected a data frame ({EAGER}, polars lazy, duckdb) or a path, "
             f"not {type(data).__name__}{its}"
