@@ -1,19 +1,10 @@
 """Columns of the linear program: groups of nodes, each at most once."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from incrowd.solvers.matching.nodes import Grid, costs_of
-
-
-class Incidence(NamedTuple):
-    """The columns of each node as CSR: ``column[start[u]:start[u+1]]``."""
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int64]
 
 
 class Pool:
@@ -60,15 +51,9 @@ class Pool:
         order = np.argsort(keys)
         return order[np.searchsorted(keys[order], self._key(groups))]
 
-    def incidence(self) -> Incidence:
-        """The columns of each node."""
-        member = self.groups.ravel()
-        column = np.repeat(np.arange(len(self)), 3)
-        taken = member >= 0
-        member, column = member[taken], column[taken]
-        order = np.argsort(member, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=self._nodes))])
-        return Incidence(start.astype(np.int64), column[order])
+    def incidence(self) -> "scipy.sparse.csr_array":
+        """Nodes × columns: which columns hold each node."""
+        return scipy.sparse.csr_array(rows_of(self.groups, self._nodes, []))
 
     def _key(self, groups: NDArray[np.int32]) -> NDArray[np.int64]:
         radix = self._nodes + 1
