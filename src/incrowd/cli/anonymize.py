@@ -36,9 +36,7 @@ from incrowd.tables.atomic import is_stream, require_place, standing
 
 if TYPE_CHECKING:
     from incrowd.existing.of_table import ExtendedRelease
-    from incrowd.policy import Policy
     from incrowd.release import Release
-    from incrowd.run.stop import Stop
     from incrowd.tables.base import Source
 
 
