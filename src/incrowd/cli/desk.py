@@ -12,9 +12,6 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd.desk.session import Session
 
-if TYPE_CHECKING:
-    from incrowd.desk.session import Session
-
 IDLE = 60.0  # minutes
 
 

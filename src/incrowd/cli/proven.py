@@ -23,7 +23,6 @@ from incrowd.text.units import counted, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.checker.verify import Verdict
-    from incrowd.policy import Policy
 
 OTHER_FILE = (
     "next     if that is not meant: a copy that was opened and saved, sorted, or sent with other "

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
     from incrowd.combinations.solving import Protected
     from incrowd.deletion.of_table import Deleted
-    from incrowd.published.window import Window, Windows
+    from incrowd.published.window import Window
     from incrowd.veil.release import Veil
 
 

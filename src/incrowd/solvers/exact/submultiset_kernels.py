@@ -1,9 +1,11 @@
 """Kernels over all sub-multisets of a small table; see ``submultisets`` for the numbering."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.kernels.jit import kernel
+from incrowd.kernels.jit import inner_kernel, kernel
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import span_cost
 
@@ -61,6 +63,31 @@ def weigh_all(
         key[s] = key[s - place[r]] + weight[r]
 
 
+@inner_kernel
+def take_apart(s: int, counts: Any, place: Any, whole: Any, part: Any) -> int:
+    """Write the copies of each row in set ``s`` to ``whole``, 0 to ``part``; return the lowest."""
+    low = -1
+    for r in range(counts.size):
+        whole[r] = s // place[r] % (counts[r] + 1)
+        part[r] = 0
+        if low < 0 and whole[r] > 0:
+            low = r
+    return low
+
+
+@inner_kernel
+def next_part(low: int, place: Any, whole: Any, part: Any) -> int:
+    """Go on to the next part of a set; return how much its number grows, 0 after the last."""
+    more = 0
+    for r in range(low, whole.size):
+        if part[r] < whole[r]:
+            part[r] += 1
+            return more + place[r]
+        more -= part[r] * place[r]
+        part[r] = 0
+    return 0
+
+
 @kernel
 def lowest_row_dp(
     counts: NDArray[np.int64],
@@ -79,13 +106,8 @@ def lowest_row_dp(
     whole = np.zeros(distinct, np.int64)
     part = np.zeros(distinct, np.int64)
     for s in range(max(first, 1), end):
-        low = -1
-        for r in range(distinct):
-            whole[r] = s // place[r] % (counts[r] + 1)
-            part[r] = 0
-            if low < 0 and whole[r] > 0:
-                low = r
-        part[low] = 1
+        low = take_apart(s, counts, place, whole, part)
+        whole[low] -= 1  # every class has the first of them
         t = place[low]
         least = np.int64(-1)
         chosen = np.int64(0)
@@ -95,19 +117,10 @@ def lowest_row_dp(
                 if least < 0 or total < least:
                     least = total
                     chosen = t
-            r = low  # the next part: an odometer whose lowest wheel starts at 1
-            while r < distinct and part[r] == whole[r]:
-                if r == low:
-                    t -= (part[r] - 1) * place[r]
-                    part[r] = 1
-                else:
-                    t -= part[r] * place[r]
-                    part[r] = 0
-                r += 1
-            if r == distinct:
+            more = next_part(low, place, whole, part)
+            if more == 0:
                 break
-            part[r] += 1
-            t += place[r]
+            t += more
         best[s] = least
         choice[s] = chosen
 
@@ -132,26 +145,16 @@ def balanced_split_dp(
     whole = np.zeros(distinct, np.int64)
     part = np.zeros(distinct, np.int64)
     for s in range(max(first, 1), end):
-        low = -1
-        for r in range(distinct):
-            whole[r] = s // place[r] % (counts[r] + 1)
-            part[r] = 0
-            if low < 0 and whole[r] > 0:
-                low = r
+        low = take_apart(s, counts, place, whole, part)
         n = np.int64(size[s])
         t = np.int64(0)
         least = np.int64(-1)
         chosen = np.int64(0)
         while True:
-            r = low
-            while r < distinct and part[r] == whole[r]:
-                t -= part[r] * place[r]
-                part[r] = 0
-                r += 1
-            if r == distinct:
+            more = next_part(low, place, whole, part)
+            if more == 0:
                 break
-            part[r] += 1
-            t += place[r]
+            t += more
             rest = s - t
             rows = np.int64(size[t])
             if best[rest] < 0 and rest > 0:

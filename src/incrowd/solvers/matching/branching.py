@@ -8,11 +8,11 @@ of the branch obeys, so that no rounding error can cut off an optimum.
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from incrowd.linear.simplex import Simplex
 from incrowd.run.stop import Stop
+from incrowd.solvers.matching.pool import rows_of
 from incrowd.solvers.matching.separation import WHOLE
 
 
@@ -131,27 +131,6 @@ def branch(
         stack.append(Branch(usable & ~(holds_u & holds_v), basis))
         stack.append(Branch(usable & (holds_u == holds_v), basis))
     return True, found
-
-
-def rows_of(
-    groups: NDArray[np.int32], nodes: int, odd_sets: list[NDArray[np.int64]]
-) -> "scipy.sparse.csc_array":
-    """Nodes, then odd sets, × columns: which a column holds, or meets in an odd number of nodes."""
-    member = groups.ravel()
-    column = np.repeat(np.arange(len(groups)), 3)[member >= 0]
-    member = member[member >= 0]
-    shape = (nodes, len(groups))
-    cover = scipy.sparse.csc_array((np.ones(len(member)), (member, column)), shape=shape)
-    if not odd_sets:
-        return cover
-    of_set = np.repeat(np.arange(len(odd_sets)), [len(odd_set) for odd_set in odd_sets])
-    entries = np.ones(len(of_set)), (of_set, np.concatenate(odd_sets))
-    odd = scipy.sparse.csc_array(
-        scipy.sparse.csr_array(entries, shape=(len(odd_sets), nodes)) @ cover
-    )
-    odd.data %= 2
-    odd.eliminate_zeros()
-    return scipy.sparse.csc_array(scipy.sparse.vstack([cover, odd], format="csc"))
 
 
 def pair_to_split(groups: NDArray[np.int32], x: NDArray[np.float64]) -> tuple[int, int] | None:

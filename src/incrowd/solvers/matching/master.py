@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from incrowd.linear.highs import append_columns, model_of, optimum, run_until
 from incrowd.run.stop import Stop
 from incrowd.solvers.matching.assignment import Fractional, cycles
-from incrowd.solvers.matching.pool import Incidence, Pool
+from incrowd.solvers.matching.pool import Pool, rows_of
 
 
 def support(fractional: Fractional) -> tuple[NDArray[np.int32], NDArray[np.float64], list[int]]:
@@ -77,12 +77,8 @@ class Master:
     def _load(self, price: NDArray[np.float64]) -> Any:
         """Build the model: artificial columns first, then the pool's."""
         n, k = self._nodes, len(self._artificial)
-        fixed = scipy.sparse.csc_matrix(
-            (np.ones(k), (self._artificial, np.arange(k))), shape=(n, k)
-        )
-        matrix = scipy.sparse.csc_matrix(
-            scipy.sparse.hstack([fixed, _incidence(self._pool.groups, n)])
-        )
+        fixed = scipy.sparse.csc_array((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
+        matrix = scipy.sparse.hstack([fixed, rows_of(self._pool.groups, n, [])], format="csc")
         cost = np.concatenate([price[self._artificial], self._costs(0)]) / self._unit
         upper = np.full(len(cost), np.inf)
         upper[:k] = 0
@@ -128,14 +124,7 @@ class Master:
     def extend(self) -> None:
         """Take the pool's new columns into the model."""
         groups = self._pool.groups[self._columns :]
-        n = self._nodes
-        matrix = _incidence(groups, n)
-        if self.cuts:
-            member = _incidence_of_sets(self.cuts, n)
-            odd = scipy.sparse.csc_matrix(member @ matrix)
-            odd.data %= 2
-            odd.eliminate_zeros()
-            matrix = scipy.sparse.csc_matrix(scipy.sparse.vstack([matrix, odd]))
+        matrix = rows_of(groups, self._nodes, self.cuts)
         append_columns(self._model, self._costs(self._columns) / self._unit, matrix)
         self._columns = len(self._pool)
         self.x = np.concatenate([self.x, np.zeros(len(groups))])
@@ -149,38 +138,14 @@ class Master:
             if tuple(s.tolist()) not in known:
                 known.add(tuple(s.tolist()))
                 new.append(s)
-        incidence = self._pool.incidence()
-        for s in new:
-            columns = odd_columns(incidence, s) + len(self._artificial)
-            self._model.addRow(
-                1.0, np.inf, len(columns), columns.astype(np.int32),
-                np.ones(len(columns)),
-            )  # fmt: skip
+        if not new:
+            return 0
+        odd = scipy.sparse.csr_array(rows_of(self._pool.groups, self._nodes, new)[self._nodes :])
+        odd.sort_indices()
+        self._model.addRows(
+            len(new), np.ones(len(new)), np.full(len(new), np.inf), odd.nnz, odd.indptr[:-1],
+            odd.indices + np.int32(len(self._artificial)), odd.data,
+        )  # fmt: skip
         self.cuts.extend(new)
         self.weight = np.concatenate([self.weight, np.zeros(len(new))])
         return len(new)
-
-
-def odd_columns(incidence: Incidence, odd_set: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The columns that meet the set in an odd number of nodes."""
-    touching = np.concatenate(
-        [incidence.column[incidence.start[u] : incidence.start[u + 1]] for u in odd_set]
-    )
-    columns, times = np.unique(touching, return_counts=True)
-    return columns[times % 2 == 1]
-
-
-def _incidence(groups: NDArray[np.int32], n: int) -> "scipy.sparse.csc_matrix":
-    """Nodes × columns."""
-    member = groups.ravel()
-    column = np.repeat(np.arange(len(groups)), 3)
-    taken = member >= 0
-    ones = np.ones(int(taken.sum()))
-    return scipy.sparse.csc_matrix((ones, (member[taken], column[taken])), shape=(n, len(groups)))
-
-
-def _incidence_of_sets(sets: list[NDArray[np.int64]], n: int) -> "scipy.sparse.csr_matrix":
-    """Sets × nodes."""
-    member = np.concatenate(sets)
-    owner = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
-    return scipy.sparse.csr_matrix((np.ones(len(member)), (owner, member)), shape=(len(sets), n))

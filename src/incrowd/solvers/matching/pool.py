@@ -1,18 +1,10 @@
 """Columns of the linear program: groups of nodes, each at most once."""
 
-from typing import NamedTuple
-
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from incrowd.solvers.matching.nodes import Grid, costs_of
-
-
-class Incidence(NamedTuple):
-    """The columns of each node as CSR: ``column[start[u]:start[u+1]]``."""
-
-    start: NDArray[np.int64]
-    column: NDArray[np.int64]
 
 
 class Pool:
@@ -59,17 +51,32 @@ class Pool:
         order = np.argsort(keys)
         return order[np.searchsorted(keys[order], self._key(groups))]
 
-    def incidence(self) -> Incidence:
-        """The columns of each node."""
-        member = self.groups.ravel()
-        column = np.repeat(np.arange(len(self)), 3)
-        taken = member >= 0
-        member, column = member[taken], column[taken]
-        order = np.argsort(member, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=self._nodes))])
-        return Incidence(start.astype(np.int64), column[order])
+    def incidence(self) -> "scipy.sparse.csr_array":
+        """Nodes × columns: which columns hold each node."""
+        return scipy.sparse.csr_array(rows_of(self.groups, self._nodes, []))
 
     def _key(self, groups: NDArray[np.int32]) -> NDArray[np.int64]:
         radix = self._nodes + 1
         g = np.asarray(groups, np.int64).reshape(-1, 3) + 1
         return (g[:, 0] * radix + g[:, 1]) * radix + g[:, 2]
+
+
+def rows_of(
+    groups: NDArray[np.int32], nodes: int, odd_sets: list[NDArray[np.int64]]
+) -> "scipy.sparse.csc_array":
+    """Nodes, then odd sets, × columns: which a column holds, or meets in an odd number of nodes."""
+    member = groups.ravel()
+    column = np.repeat(np.arange(len(groups)), 3)[member >= 0]
+    member = member[member >= 0]
+    shape = (nodes, len(groups))
+    cover = scipy.sparse.csc_array((np.ones(len(member)), (member, column)), shape=shape)
+    if not odd_sets:
+        return cover
+    of_set = np.repeat(np.arange(len(odd_sets)), [len(odd_set) for odd_set in odd_sets])
+    entries = np.ones(len(of_set)), (of_set, np.concatenate(odd_sets))
+    odd = scipy.sparse.csc_array(
+        scipy.sparse.csr_array(entries, shape=(len(odd_sets), nodes)) @ cover
+    )
+    odd.data %= 2
+    odd.eliminate_zeros()
+    return scipy.sparse.csc_array(scipy.sparse.vstack([cover, odd], format="csc"))

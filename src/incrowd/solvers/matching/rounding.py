@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
-from incrowd.solvers.matching.pool import Incidence, Pool
+from incrowd.solvers.matching.pool import Pool, rows_of
 from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
 
 TIGHT = 1e-6
@@ -31,13 +31,13 @@ class Rounder:
     """
 
     pool: Pool
-    incidence: Incidence
+    incidence: "scipy.sparse.csr_array"
     slack: NDArray[np.float64]
 
     @property
     def nodes(self) -> int:
         """Number of nodes."""
-        return len(self.incidence.start) - 1
+        return self.incidence.shape[0]
 
     def open_components(
         self, x: NDArray[np.float64]
@@ -101,7 +101,7 @@ class Rounder:
                     continue
                 region.add(v)
                 queue.append(v)
-                mine = incidence.column[incidence.start[v] : incidence.start[v + 1]]
+                mine = incidence.indices[incidence.indptr[v] : incidence.indptr[v + 1]]
                 for w in groups[mine[x[mine] > WHOLE]].ravel().tolist():
                     if w >= 0 and w not in region:
                         stack.append(w)
@@ -111,7 +111,7 @@ class Rounder:
         limit = len(region) + size
         while queue and len(region) < limit:
             v = queue.popleft()
-            mine = incidence.column[incidence.start[v] : incidence.start[v + 1]]
+            mine = incidence.indices[incidence.indptr[v] : incidence.indptr[v + 1]]
             for w in groups[mine[self.slack[mine] < threshold]].ravel().tolist():
                 if w >= 0 and w not in region:
                     take(w)
@@ -129,11 +129,7 @@ class Rounder:
     ) -> bool:
         """Solve the region in whole numbers; write it to ``x`` and return True when allowed."""
         incidence, groups, cost = self.incidence, self.pool.groups, self.pool.cost
-        near = np.unique(
-            np.concatenate(
-                [incidence.column[incidence.start[u] : incidence.start[u + 1]] for u in region]
-            )
-        )
+        near = np.unique(incidence[region].indices)
         inside = np.zeros(self.nodes + 1, bool)
         inside[region] = True
         inside[-1] = True  # the padding
@@ -160,14 +156,7 @@ def whole_program(
     """Indices of groups that partition the region at a cost of at most ``at_most``, or None."""
     if not len(groups):
         return None
-    place = np.full(int(region[-1]) + 1, -1)
-    place[region] = np.arange(len(region))
-    member = groups.ravel()
-    taken = member >= 0
-    column = np.repeat(np.arange(len(groups)), 3)[taken]
-    matrix = scipy.sparse.csc_matrix(
-        (np.ones(len(column)), (place[member[taken]], column)), shape=(len(region), len(groups))
-    )
+    matrix = rows_of(groups, int(region[-1]) + 1, [])[region]
     once = np.ones(len(region))
     model = model_of(matrix, cost, np.ones(len(groups)), once, once, whole=True)
     model.setOptionValue("mip_max_nodes", MOST_NODES)
