@@ -240,6 +240,18 @@ def test_a_release_that_broke_its_rules_is_not_taken_for_one_that_keeps_them(rul
     assert told.outcome.more["homogeneous_rows"] == 60 and told.outcome.attack.rate == 1
 
 
+def test_people_of_a_release_with_derived_columns():
+    """Tests that other people get the columns that a Release was made with, as its original did."""
+
+    def born(rows: int, seed: int) -> pl.DataFrame:
+        years = np.random.default_rng(seed).integers(1950, 1954, rows)
+        return pl.DataFrame({"born": [f"{year}-01-05" for year in years]})
+
+    derive = {"age": "years(born, 2020-06-01)"}
+    release = ic.anonymize(born(30, 1), k=3, qi="age", id="born", derive=derive)
+    assert ic.attack(release, people=born(30, 2), attacks="marketer")["marketer"].outcome
+
+
 def test_nothing_to_attack():
     """Tests the message for a release without rows."""
     with pytest.raises(InputError, match="no rows: there is nothing to attack"):

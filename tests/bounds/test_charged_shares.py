@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.bounds.charged_shares import ChargedShares
+from incrowd.bounds.charged_shares import charged_shares
 from incrowd.bounds.charges import charged_prices, law_of
 from incrowd.bounds.copies_by_value import Law
 from incrowd.bounds.lawful_price import first_prices, safe_prices
@@ -36,7 +36,7 @@ def test_shares_cover_the_table(seed: int) -> None:
     counts = tree.instance.counts
     missed = []
     for iterations in (8, 800):
-        found = ChargedShares(iterations=iterations).run(tree, law, price)
+        found = charged_shares(tree, law, price, iterations=iterations)
         assert found is not None
         lists, share = found
         cover = np.bincount(lists.rows, weights=share, minlength=len(counts))
@@ -51,4 +51,4 @@ def test_shares_cover_the_table(seed: int) -> None:
 def test_nothing_where_there_is_no_time() -> None:
     """Tests that no step is no release."""
     tree, law, price, _ = charged(1, 60)
-    assert ChargedShares().run(tree, law, price, lambda: True) is None
+    assert charged_shares(tree, law, price, lambda: True) is None

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
-from incrowd.bounds.rounds import Rounds, no_report, no_stop
+from incrowd.bounds.rounds import ascend, no_report, no_stop
 from incrowd.bounds.support import support_prices
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -93,5 +93,5 @@ def test_a_box_stays_wide_while_a_round_pays(again: int, widths: list[float]) ->
     """
     boxes = Rising([100.0, 120.0, 140.0, 140.1, 140.1, 140.2])
     plan = PriceBound(rounds=4, margin=(8.0, 1.0), worth=0.01, again=again, pairs=1, patterns=1)
-    Rounds(plan).ascend(boxes, np.zeros(1), no_stop, no_report)
+    ascend(plan, boxes, np.zeros(1), no_stop, no_report)
     assert boxes.widths == pytest.approx(widths)

@@ -105,45 +105,38 @@ def tables_of(
     other: Any = None,
 ) -> Tables:
     """Open what was given."""
-    others = None if people is None else derived(open_table(people), policy.derive, policy.na)
-    second, second_rows = _other(other)
-    if is_release(release):
+    table, rows = _opened(release)
+    if rows is not None:
         if original is not None:
             raise InputError("a Release knows its original; give the released frame beside another")
         if getattr(release, "existing", None) is not None:
             raise InputError("rows added to an earlier release have no original at hand")
-        order = release.edit.order
-        return Tables(
-            release=release.table,
-            original=release.source,
-            people=others,
-            policy=release.policy,
-            roles=release.roles,
-            rows=np.arange(release.rows) if order is None else order,
-            other=second,
-            other_rows=second_rows,
-        )
-    if original is None:
+        before, policy, roles, proof = release.source, release.policy, release.roles, None
+    elif original is None:
         raise InputError("original, the table the release was made from, is not given")
-    before = derived(open_table(original), policy.derive, policy.na)
+    else:
+        before = derived(open_table(original), policy.derive, policy.na)
+        roles = policy.roles(before.columns)
+    second, second_rows = (None, None) if other is None else _opened(other)
     return Tables(
-        release=open_table(release),
+        release=table,
         original=before,
-        people=others,
+        people=None if people is None else derived(open_table(people), policy.derive, policy.na),
         policy=policy,
-        roles=policy.roles(before.columns),
+        roles=roles,
         proof=proof,
+        rows=rows,
         other=second,
         other_rows=second_rows,
     )
 
 
-def _other(other: Any) -> tuple[Table | None, Ints | None]:
-    """Open another release, and say which row is whose where it knows."""
-    if not is_release(other):
-        return (None if other is None else open_table(other)), None
-    order = other.edit.order
-    return other.table, np.arange(other.rows) if order is None else order
+def _opened(release: Any) -> tuple[Table, Ints | None]:
+    """Open a release; also say which row is whose, where it is a Release, which knows."""
+    if not is_release(release):
+        return open_table(release), None
+    order = release.edit.order
+    return release.table, np.arange(release.rows) if order is None else order
 
 
 def attacked(

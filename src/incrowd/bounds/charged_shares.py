@@ -7,7 +7,6 @@ volume algorithm, Mathematical Programming 87, 2000).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,9 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.reductions import adam_step
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
+
+ITERATIONS, RATE = 120, 0.004  # steps, and how long each is, in mean prices
+MARGIN = 0.05  # patterns that prices so much higher violate take part, in mean prices
 
 
 @lean_kernel
@@ -52,54 +54,38 @@ def carry_all(at: Any, step: int, place: Any, share: Any) -> None:
                 share[place[s.row[x]]] += 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChargedShares:
-    """Averages steps about the best prices with charges.
+def charged_shares(
+    tree: LawfulTree,
+    law: Law,
+    centre: NDArray[np.float64],
+    stop: Callable[[], bool] = lambda: False,
+    iterations: int = ITERATIONS,
+) -> tuple[Emission, NDArray[np.float64]] | None:
+    """Return the patterns that take part, and how many copies each pair carries.
 
-    Attributes
-    ----------
-    iterations: steps, the first quarter of which does not count.
-    rate: step, in mean prices.
-    margin: patterns that prices so much higher violate take part, in mean prices.
+    float64, shape (pairs,).  ``centre``: float64, shape (distinct,), prices with charges.
+    ``iterations``: steps, the first quarter of which does not count.  None where there are too many
+    patterns, or ``stop`` says so before a step counts.
     """
-
-    iterations: int = 120
-    rate: float = 0.004
-    margin: float = 0.05
-
-    def run(
-        self,
-        tree: LawfulTree,
-        law: Law,
-        centre: NDArray[np.float64],
-        stop: Callable[[], bool] = lambda: False,
-    ) -> tuple[Emission, NDArray[np.float64]] | None:
-        """Return the patterns that take part, and how many copies each pair carries.
-
-        float64, shape (pairs,).  ``centre``: float64, shape (distinct,), prices with charges.  None
-        where there are too many patterns, or ``stop`` says so before a step counts.
-        """
-        instance = tree.instance
-        counts = instance.counts
-        mean = max(float(centre @ counts) / instance.rows, 1e-9)
-        sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
-        patterns = emitted(tree, centre, self.margin * mean, sink)
-        if patterns is None:
-            return None
-        lists = sink.first(patterns)
-        u, free = centre.astype(np.float64), np.full(len(centre), np.inf)
-        first, second = np.zeros((2, len(u)))
-        at, place = charging_of(u, lists, patterns, tree, law), np.zeros(len(u), np.int64)
-        share, counted = np.zeros(len(lists.rows)), 0
-        stride = tree.strides.of_row
-        for i in range(self.iterations):
-            if stop():
-                break
-            if i == self.iterations // 4:
-                share[:], counted = 0, 0
-            carry_all(at, i, place, share)
-            adam_step(
-                u, at.gradient, counts, first, second, self.rate * mean, stride, 1e-2, -free, free
-            )
-            counted += 1
-        return (lists, share / counted) if counted else None
+    instance = tree.instance
+    counts = instance.counts
+    mean = max(float(centre @ counts) / instance.rows, 1e-9)
+    sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
+    patterns = emitted(tree, centre, MARGIN * mean, sink)
+    if patterns is None:
+        return None
+    lists = sink.first(patterns)
+    u, free = centre.astype(np.float64), np.full(len(centre), np.inf)
+    first, second = np.zeros((2, len(u)))
+    at, place = charging_of(u, lists, patterns, tree, law), np.zeros(len(u), np.int64)
+    share, counted = np.zeros(len(lists.rows)), 0
+    stride = tree.strides.of_row
+    for i in range(iterations):
+        if stop():
+            break
+        if i == iterations // 4:
+            share[:], counted = 0, 0
+        carry_all(at, i, place, share)
+        adam_step(u, at.gradient, counts, first, second, RATE * mean, stride, 1e-2, -free, free)
+        counted += 1
+    return (lists, share / counted) if counted else None

@@ -51,7 +51,7 @@ from incrowd.bounds.row_sets import (
     weight_of,
 )
 from incrowd.bounds.seen import is_new, places
-from incrowd.bounds.worth import BUCKETS, Worth, begin_worth, end_worth, new_worth, put_worth
+from incrowd.bounds.worth import BUCKETS, Worth, begin_worth, end_worth, put_worth
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -360,7 +360,7 @@ def new_pad(rows: int, words: int, k: int) -> Pad:
     mask, have = np.empty((k, rows, words), np.uint64), np.zeros((k, words), np.uint64)
     return Pad(
         who, mask, size, at, have, cost, need, total, pays, passed, upto, ahead, gain, member,
-        taken, np.zeros(places(0), np.uint64), new_worth(),
+        taken, np.zeros(places(0), np.uint64), Worth(*np.zeros((3, BUCKETS), np.int64)),
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from incrowd.bounds.ascent import WORK, Ascent
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, MEASURE, OVERFLOW, SUPPORT, UNLIMITED
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Report, Rounds, Stop, no_report, no_stop
+from incrowd.bounds.rounds import Report, Stop, ascend, no_report, no_stop
 from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -109,7 +109,7 @@ class LawfulPriceBound:
 
         ``gauge`` is told how far they are.
         """
-        return Rounds(self).ascend(LawfulBoxes(tree, self.work), start, stop, report, gauge)
+        return ascend(self, LawfulBoxes(tree, self.work), start, stop, report, gauge)
 
 
 class LawfulBoxes:

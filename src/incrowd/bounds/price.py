@@ -32,7 +32,7 @@ from incrowd.bounds.prefix_tree import (
     Slack,
 )
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
+from incrowd.bounds.rounds import Report, Stop, ascend, fade, no_report, no_stop
 from incrowd.bounds.strides import Reach
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -125,7 +125,7 @@ class PriceBound:
         """
         reach = reach_of(tree.instance) if reach is None else reach
         boxes = SizedBoxes(tree, k, self.visits, highest, self.once, reach)
-        return Rounds(self).ascend(boxes, start * self.lift, stop, report, gauge)
+        return ascend(self, boxes, start * self.lift, stop, report, gauge)
 
 
 def reach_of(instance: Instance) -> Reach | None:

@@ -1,7 +1,6 @@
 """Trust-region rounds: list the patterns of a box, ascend in it, move it, make it smaller."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -85,44 +84,37 @@ class Boxes(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """Rounds as a schedule plans them."""
-
-    schedule: Schedule
-
-    def ascend(
-        self,
-        boxes: Boxes,
-        start: NDArray[np.float64],
-        stop: Stop,
-        report: Report,
-        gauge: Gauge | None = None,
-    ) -> NDArray[np.float64]:
-        """Improve prices ``start`` (float64, distinct); ``gauge`` is told how far they are."""
-        gauge = gauge or Gauge()
-        plan, rounds = self.schedule, self.schedule.rounds
-        sink = new_sink(plan.patterns, plan.pairs)
-        u, width = start.astype(np.float64), np.inf
-        n = again = 0
-        before = np.inf
-        while n < rounds and not stop():
-            begin, middle, end = (x / rounds for x in (n, n + 0.5, n + 1))
-            gauge.part(begin, middle, boxes.walked)
-            unit = boxes.unit(u)
-            planned = fade(plan.margin, n / max(1, rounds - 1)) * unit
-            listed = boxes.listed(u, min(width, planned), sink)
-            if listed is None:
-                break
-            width, patterns = listed
-            ascent = boxes.ascent(sink, patterns, rounds - n)
-            first = min(fade(plan.rate, n / rounds) * unit, width / 4)
-            last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
-            ascent.told = gauge.steps(middle, end, plan.iterations)
-            begun = u
-            bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
-            boxes.moved(u - begun, width)
-            report(bound, end)
-            pays = bound - before > plan.worth * bound and again < plan.again
-            n, again, before = n + (not pays), again + pays, bound
-        return u
+def ascend(
+    plan: Schedule,
+    boxes: Boxes,
+    start: NDArray[np.float64],
+    stop: Stop,
+    report: Report,
+    gauge: Gauge | None = None,
+) -> NDArray[np.float64]:
+    """Improve prices ``start`` (float64, distinct); ``gauge`` is told how far they are."""
+    gauge = gauge or Gauge()
+    rounds, sink = plan.rounds, new_sink(plan.patterns, plan.pairs)
+    u, width = start.astype(np.float64), np.inf
+    n = again = 0
+    before = np.inf
+    while n < rounds and not stop():
+        begin, middle, end = (x / rounds for x in (n, n + 0.5, n + 1))
+        gauge.part(begin, middle, boxes.walked)
+        unit = boxes.unit(u)
+        planned = fade(plan.margin, n / max(1, rounds - 1)) * unit
+        listed = boxes.listed(u, min(width, planned), sink)
+        if listed is None:
+            break
+        width, patterns = listed
+        ascent = boxes.ascent(sink, patterns, rounds - n)
+        first = min(fade(plan.rate, n / rounds) * unit, width / 4)
+        last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
+        ascent.told = gauge.steps(middle, end, plan.iterations)
+        begun = u
+        bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
+        boxes.moved(u - begun, width)
+        report(bound, end)
+        pays = bound - before > plan.worth * bound and again < plan.again
+        n, again, before = n + (not pays), again + pays, bound
+    return u

@@ -18,7 +18,7 @@ from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.far_rows import FarRows, far_rows
 from incrowd.bounds.price import LARGEST, PriceBound, quantum_for, rounded_down
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Report, Rounds, no_report
+from incrowd.bounds.rounds import Report, ascend, no_report
 from incrowd.bounds.row_sets import ROOM
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.strides import Reach, Strides
@@ -123,7 +123,7 @@ def ascended(boxes: "SpanBoxes", start: NDArray[np.int64], report: Report) -> ND
             if lift == LIFTS[-1]:
                 boxes.strides = Strides.even(len(start))
             lifted = start.astype(np.float64) * lift
-            u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
+            u = ascend(boxes.schedule, boxes, lifted, boxes.late, report)
     return u
 
 

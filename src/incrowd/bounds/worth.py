@@ -27,11 +27,6 @@ class Worth(NamedTuple):
     best: NDArray[np.int64]
 
 
-def new_worth() -> Worth:
-    """Allocate."""
-    return Worth(*np.zeros((3, BUCKETS), np.int64))
-
-
 @inner_kernel
 def begin_worth(worth: Any, buckets: int, copies: int) -> int:
     """Begin with no rows; ``copies`` make a set.  Returns how many buckets are open."""

@@ -145,17 +145,13 @@ def _status_in_words(release: "Release") -> str:
 
 def _columns_in_words(release: "Release") -> str:
     """One line per quasi-identifier with its changed cells, the most changed first."""
-    ranked: list[tuple[str, int]] = sorted(release.changed.items(), key=_by_count)
+    ranked = sorted(release.changed.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(printable(name)) for name, _ in ranked), default=0)
     rows = release.rows
     return "\n".join(
         f"  {printable(name):<{width}}  {count:>{len(f'{rows:,}')},} changed ({count / rows:.1%})"
         for name, count in ranked
     )
-
-
-def _by_count(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 def printable(name: str) -> str:

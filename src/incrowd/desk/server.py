@@ -69,7 +69,7 @@ class App:
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.token = secrets.token_urlsafe(32)
         self.entered: Callable[[], None] = lambda: None
-        self.tries, self.last, self.streams = 0, time.monotonic(), 0
+        self.tries, self.last = 0, time.monotonic()
         self.lock = threading.Lock()
         self.pages = {
             file.name: file.read_bytes() for file in PAGE.iterdir() if file.suffix in TYPES

@@ -28,7 +28,7 @@ from incrowd.existing.classes import (
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining
 from incrowd.existing.served import require_columns, require_joined_texts
-from incrowd.existing.told import in_words, require_left, rows_told, told
+from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
@@ -289,6 +289,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     of_copy[copy_of_row] = place
     cost = joining.cost(of_copy)
     bound = min(joining.bound(), cost)
+    counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
         edit=edit_of(table, published, place, columns),
@@ -300,7 +301,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         held=np.flatnonzero(held),
-        caution=in_words(rows_told(known), len(place), bool(table.roles.person)),
+        caution=in_words(counts_told, len(place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check

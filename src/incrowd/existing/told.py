@@ -50,11 +50,6 @@ def one_each(classes: Ints, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
     return np.bincount(pairs[:, 0])[classes] == 1
 
 
-def rows_told(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
-    """Return how many rows are told, by sensitive column."""
-    return {name: int(which.sum()) for name, which in found.items()}
-
-
 def in_words(counts: dict[str, int], rows: int, people: bool) -> str | None:
     """Return a caution about the rows that are told, so many; None where none is.
 

@@ -1,10 +1,9 @@
 """Drop columns in which all rows agree: no class ever pays for them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced, unchanged
@@ -27,13 +26,8 @@ class DropConstantColumns:
             return unchanged(problem)
         varies[0] |= not varies.any()
         keep = np.flatnonzero(varies)
-        smaller = Instance(
-            np.ascontiguousarray(instance.codes[:, keep]),
-            instance.counts,
-            tuple(instance.trees[j] for j in keep),
-            instance.scale,
-            instance.sensitive,
-        )
+        codes = np.ascontiguousarray(instance.codes[:, keep])
+        smaller = replace(instance, codes=codes, trees=tuple(instance.trees[j] for j in keep))
         # Rows stay sorted and different, so copies keep their numbers.
         return Reduced(
             Problem(smaller, problem.model), lambda solution: Solution(instance, solution.classes)

@@ -28,7 +28,7 @@ F is bounded from above by covering the patterns with sets of pairwise mergeable
 For k = 2 no two classes are unmergeable, F = M = 1, and at most four copies stay.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -50,13 +50,7 @@ def without(problem: Problem, removed: NDArray[np.int64]) -> Reduced:
     instance = problem.instance
     if not removed.any():
         return unchanged(problem)
-    smaller = Instance(
-        instance.codes,
-        instance.counts - removed,
-        instance.trees,
-        instance.scale,
-        instance.sensitive,
-    )
+    smaller = replace(instance, counts=instance.counts - removed)
     place = np.arange(instance.rows) - np.repeat(instance.first_copy[:-1], instance.counts)
     kept = place < smaller.counts[instance.copies]
 

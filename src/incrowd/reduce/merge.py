@@ -1,10 +1,9 @@
 """Forget sensitive values that the model does not look at, and merge the duplicates this makes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced, unchanged
@@ -25,12 +24,9 @@ class MergeDuplicates:
         new = np.ones(instance.distinct, bool)
         new[1:] = (instance.codes[1:] != instance.codes[:-1]).any(axis=1)
         starts = np.flatnonzero(new)
-        merged = Instance(
-            np.ascontiguousarray(instance.codes[starts]),
-            np.add.reduceat(instance.counts, starts) if len(starts) else instance.counts,
-            instance.trees,
-            instance.scale,
-        )
+        codes = np.ascontiguousarray(instance.codes[starts])
+        counts = np.add.reduceat(instance.counts, starts) if len(starts) else instance.counts
+        merged = replace(instance, codes=codes, counts=counts, sensitive=None)
         # Copies are numbered row by row and the rows keep their order: the numbers stay.
         return Reduced(
             Problem(merged, problem.model), lambda solution: Solution(instance, solution.classes)

@@ -1,5 +1,7 @@
 """What searches in the workers: tables of codes in, records out; the engine is one machine's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -14,7 +16,6 @@ from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.driver.solve import solve as solve_problem
-from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
@@ -134,12 +135,8 @@ def polished(start: Solution, price: NDArray[np.float64], task: Task) -> Solutio
     k = Problem(instance, task.model).smallest_class
     surplus = idle_copies(start, k)
     keep = np.flatnonzero(~surplus)
-    small = Instance(
-        instance.codes,
-        np.bincount(instance.copies[keep], minlength=instance.distinct).astype(np.int64),
-        instance.trees,
-        instance.scale,
-    )
+    counts = np.bincount(instance.copies[keep], minlength=instance.distinct).astype(np.int64)
+    small = replace(instance, counts=counts, sensitive=None)
     context = Context(task.seed, Stop(task.time_limit, None))
     progress = Progress(context, Solution.of(small, start.classes[keep]))
     before = progress.best.cost

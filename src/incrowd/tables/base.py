@@ -34,7 +34,7 @@ class Column:
     @classmethod
     def of(cls, values: Sequence[str | None], codes: NDArray[np.integer]) -> "Column":
         """Sort the values, merge equal ones, renumber the codes."""
-        distinct = sorted(set(values), key=_missing_first)
+        distinct = sorted(set(values), key=lambda value: (value is not None, value or ""))
         place = {value: code for code, value in enumerate(distinct)}
         renumber = np.array([place[value] for value in values], np.int32)
         return cls(tuple(distinct), renumber[codes] if len(values) else codes.astype(np.int32))
@@ -53,10 +53,6 @@ class Column:
         renumber = (np.cumsum(used) - 1).astype(np.int32)
         values = tuple(value for value, there in zip(self.values, used, strict=True) if there)
         return Column(values, renumber[self.codes])
-
-
-def _missing_first(value: str | None) -> tuple[bool, str]:
-    return value is not None, value or ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # which would quote cells

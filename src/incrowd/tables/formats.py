@@ -87,15 +87,14 @@ def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
                 f"{file}: starts like {name}, but cannot be read as such: {why}"
             ) from None
 
-    def again(data: bytes, file: str, form: Form) -> Source:
-        return read_back(id, data)
-
-    def begins(data: bytes, suffix: str) -> bool:
-        return data.startswith(magic)
-
-    write = partial(_write_frame, id) if suffixes else None
     return Format(
-        id=id, name=name, suffixes=suffixes, begins=begins, read=read, write=write, again=again
+        id=id,
+        name=name,
+        suffixes=suffixes,
+        begins=lambda data, suffix: data.startswith(magic),
+        read=read,
+        write=partial(_write_frame, id) if suffixes else None,
+        again=lambda data, file, form: read_back(id, data),
     )
 
 
@@ -112,39 +111,24 @@ def _write_frame(id: str, table: Table, file: IO[bytes], form: Form) -> None:
 def _stat(id: str) -> Format:
     """Return a format of SPSS, Stata or SAS."""
 
-    def begins(data: bytes, suffix: str) -> bool:
-        return stat_form(data) == id
-
-    def read(data: bytes, file: str, form: Form) -> Source:
-        return read_stat(data, file, id, form.encoding)
-
     def write(table: Table, file: IO[bytes], form: Form) -> None:
         assert isinstance(table, StatTable)  # ``stat.require_place_of`` was asked before
         write_stat(table, id, file, form.codebook)
-
-    def again(data: bytes, file: str, form: Form) -> Source:
-        return read_stat(data, file, id.removeprefix("z"))
 
     return Format(
         id=id,
         name=PACKAGE[FAMILY[id]],
         suffixes=(f".{id}",),
-        begins=begins,
-        read=read,
+        begins=lambda data, suffix: stat_form(data) == id,
+        read=lambda data, file, form: read_stat(data, file, id, form.encoding),
         write=write,
-        again=again,
+        again=lambda data, file, form: read_stat(data, file, id.removeprefix("z")),
         may_be_called_text=True,
     )
 
 
 def _sheet(id: str) -> Format:
     """Return a format of workbooks."""
-
-    def begins(data: bytes, suffix: str) -> bool:
-        return data.startswith(ZIPPED) and SHEETS.get(suffix) == id
-
-    def read(data: bytes, file: str, form: Form) -> Source:
-        return read_sheet(data, file, id, form.sheet)
 
     def write(table: Table, file: IO[bytes], form: Form) -> None:
         held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
@@ -154,19 +138,11 @@ def _sheet(id: str) -> Format:
         id=id,
         name="a workbook",
         suffixes=(f".{id}",),
-        begins=begins,
-        read=read,
+        begins=lambda data, suffix: data.startswith(ZIPPED) and SHEETS.get(suffix) == id,
+        read=lambda data, file, form: read_sheet(data, file, id, form.sheet),
         write=write,
         has_sheets=True,
     )
-
-
-def _read_csv(data: bytes, file: str, form: Form) -> Source:
-    return read_csv(data, file, form.delimiter, form.encoding)
-
-
-def _again_csv(data: bytes, file: str, form: Form) -> Source:
-    return read_csv(data, file, form.delimiter or ",", form.encoding)
 
 
 def _write_csv(table: Table, file: IO[bytes], form: Form) -> None:
@@ -183,9 +159,9 @@ CSV = Format(
     name="CSV",
     suffixes=(".csv", ".tsv", ".tab", ".txt", ".psv"),
     begins=lambda data, suffix: True,
-    read=_read_csv,
+    read=lambda data, file, form: read_csv(data, file, form.delimiter, form.encoding),
     write=_write_csv,
-    again=_again_csv,
+    again=lambda data, file, form: read_csv(data, file, form.delimiter or ",", form.encoding),
     may_be_called_text=True,
 )
 FORMATS = (

@@ -64,10 +64,9 @@ def delete_outliers(solution: Solution, k: int) -> WithDeletion:
     instance = solution.instance
     worst = row_worst(instance)
     deleted = np.zeros(instance.rows, bool)
-    order = np.argsort(solution.classes, kind="stable")
-    ends = np.cumsum(solution.sizes)
+    order, starts = solution.order
     for number in np.flatnonzero((solution.sizes > k) & (solution.class_costs > 0)):
-        members = order[ends[number] - solution.sizes[number] : ends[number]]
+        members = order[starts[number] : starts[number] + solution.sizes[number]]
         while len(members) > k:
             rows = instance.copies[members]
             now = len(rows) * class_cost(instance, rows)

@@ -36,7 +36,7 @@ class Datafly:
         """Climb until the rows outside lawful groups are few enough."""
         if not problem.model.lawful(problem.table, problem.table):
             return Outcome(None)
-        view = FullDomain.of(problem, self.suppression)
+        view = FullDomain(problem, self.suppression)
         instance = problem.instance
         columns = tuple(range(instance.columns))
         levels = [0] * instance.columns

@@ -27,12 +27,11 @@ class FullDomain:
 
     problem: Problem
     suppression: float
-    table: Group
 
-    @classmethod
-    def of(cls, problem: Problem, suppression: float) -> "FullDomain":
-        """Work out once what does not change."""
-        return cls(problem, suppression, problem.table)
+    @cached_property
+    def table(self) -> Group:
+        """The sensitive values of the table."""
+        return self.problem.table
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:

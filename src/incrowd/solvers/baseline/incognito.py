@@ -59,7 +59,7 @@ class Incognito:
         """Search, then compare the minimal vectors' releases."""
         if not problem.model.lawful(problem.table, problem.table):
             return Outcome(None)
-        view = FullDomain.of(problem, self.suppression)
+        view = FullDomain(problem, self.suppression)
         heights = tuple(tree.levels for tree in trees_of(problem.instance.trees, self.id))
         everything = tuple(range(len(heights)))
         holding: dict[tuple[int, ...], set[Levels]] = {(): {()}}

@@ -16,21 +16,20 @@ def with_solution(emission: Emission, solution: Solution) -> tuple[Candidates, N
     A class whose join was not emitted becomes a pattern that only its own rows match.
     """
     instance = solution.instance
-    order = np.argsort(solution.classes, kind="stable")
+    order, starts = solution.order
     rows = instance.copies[order]
-    starts = np.concatenate([[0], np.cumsum(solution.sizes)]).astype(np.int64)
     member = np.ones(len(rows), bool)
     member[1:] = rows[1:] != rows[:-1]
-    member[starts[:-1]] = True
-    class_offset = np.concatenate([[0], np.cumsum(np.add.reduceat(member, starts[:-1]))])
+    member[starts] = True
+    ends = emission.offset[-1] + np.cumsum(np.add.reduceat(member, starts))
     extended = Emission(
         np.concatenate([emission.cost, solution.class_costs]),
-        np.concatenate([emission.offset, emission.offset[-1] + class_offset[1:]]).astype(np.int64),
+        np.concatenate([emission.offset, ends]).astype(np.int64),
         np.concatenate([emission.rows, rows[member].astype(np.int32)]),
     )
     candidates = build_candidates(instance, extended)
     pattern = np.empty(instance.rows, np.int64)
-    for begin, end in pairwise(starts):
+    for begin, end in pairwise([*starts.tolist(), len(rows)]):
         members = np.unique(rows[begin:end])
         found = find_join(
             members,

@@ -390,7 +390,8 @@ def read_off(problem: Problem, columns: Columns, taken: Ints) -> Solution | None
         return None
     solution = Solution.of(instance, np.repeat(pattern, taken))
     table = problem.table
-    members = np.split(np.argsort(solution.classes, kind="stable"), np.cumsum(solution.sizes)[:-1])
-    if all(problem.model.lawful(problem.group(part), table) for part in members):
+    order, starts = solution.order
+    parts = np.split(order, starts[1:])
+    if all(problem.model.lawful(problem.group(part), table) for part in parts):
         return solution
     return None
