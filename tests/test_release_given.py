@@ -55,6 +55,14 @@ def test_verify_takes_original_and_policy_of_a_release(release: ic.Release):
         ic.verify(release.data, k=2)
 
 
+def test_verify_says_what_only_a_proof_tells_of_averages():
+    """Tests that the message names the column, the proof and what a release does without one."""
+    release = ic.anonymize(FRAME.select(size=pl.int_range(8)), k=2, hierarchies={"size": "mean"})
+    with pytest.raises(ic.OutOfScopeError, match=r"'size' show the average.*proof=.*verify\(\)"):
+        ic.verify(release)
+    assert release.verify()
+
+
 def test_verify_knows_rows_left_out():
     """Tests a release of which rows are deleted: the original is the table with them."""
     frame = FRAME.with_columns(sex=pl.Series(["f"] * 7 + ["m"]))

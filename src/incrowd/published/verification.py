@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.averages.of_table import rules_of
 from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
@@ -112,15 +113,19 @@ def verify_release(
 
 def _require_served(policy: Policy) -> None:
     """Raise OutOfScopeError for what is decided by which row is whose."""
-    if policy.links_rows:
+    averaged = listed(rules_of(policy))
+    whose = {
+        "whether the rows of each person are linked": policy.links_rows,
+        "whether constant columns are generalized alike in all rows of a person": (
+            policy.constant_alike
+        ),
+        f"whether {averaged} show the average of each class": averaged,
+    }
+    for what in (words for words, asked in whose.items() if asked):
         raise OutOfScopeError(
-            "linked rows are counted by which row is whose, which only the proof holds; verify "
-            "with it (--proof)"
-        )
-    if policy.constant_alike:
-        raise OutOfScopeError(
-            "whether constant columns are generalized alike in all rows of a person is decided by "
-            "which row is whose, which only the proof holds; verify with it (--proof)"
+            f"{what} is decided by which row is whose, which only the proof holds; verify with it "
+            "(--proof, in Python proof=). What anonymize returned in Python checks itself again by "
+            "its own verify()"
         )
 
 
