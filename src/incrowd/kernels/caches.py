@@ -15,7 +15,7 @@ from numba.core import caching, config
 
 numbas: Any = config
 # names of numba's own use, which another version may lack: kernels are then kept as it keeps them
-Locator: type[Any] = getattr(caching, "_CacheLocator", object)
+Locator: Any = getattr(caching, "_CacheLocator", object)
 locators: Any = getattr(caching.CompileResultCacheImpl, "_locator_classes", None)
 KNOWN = Locator is not object and locators is not None
 
@@ -27,7 +27,7 @@ def folder_of(file: str) -> Path:
     return Path(file).parent / "__pycache__"
 
 
-class Readable(Locator):
+class Readable(Locator):  # pyright: ignore[reportGeneralTypeIssues]
     """A folder that can be read, the last one that numba asks for."""
 
     def __init__(self, function: Any, file: str) -> None:
