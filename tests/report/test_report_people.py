@@ -146,7 +146,7 @@ def test_where_households_go(tmp_path: Path, monkeypatch) -> None:
             release.report("e.html", internal, group=group)
 
 
-def pseudonymous(tmp_path: Path) -> Any:
+def pseudonymous() -> Any:
     """Six people with one or two visits each, under pseudonyms of person and visit."""
     rows = [(f"P{who}", f"V{who}{i}", "xy"[who % 2], f"S{who}") for who in range(6) for i in (0, 1)]
     table = pl.DataFrame([*rows[:-1], ("P6", "V60", "y", "S6")], orient="row",
@@ -159,7 +159,7 @@ def pseudonymous(tmp_path: Path) -> Any:
 
 def test_reports_of_pseudonyms(tmp_path: Path) -> None:
     """Readers count the people of a class by pseudonyms, and no name is in any report."""
-    release = pseudonymous(tmp_path)
+    release = pseudonymous()
     shown = release.data.group_by("x").agg(pl.col("pid").n_unique())["pid"].to_list()
     for internal in (False, True):
         release.report(tmp_path / "r.html", internal)
@@ -176,7 +176,7 @@ def test_reports_of_pseudonyms(tmp_path: Path) -> None:
 
 
 def test_metadata_of_pseudonyms(tmp_path: Path) -> None:
-    release = pseudonymous(tmp_path)
+    release = pseudonymous()
     release.write(tmp_path / "r.csv")
     write_metadata(release, tmp_path / "r.csv", tmp_path / "m.json")
     found = json.loads((tmp_path / "m.json").read_text())

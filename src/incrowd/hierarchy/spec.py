@@ -21,6 +21,8 @@ from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.text.numerals import POINT
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
+OF_NUMBERS = ("interval", "bands", "range", "round", "codes", *KINDS)
+"""Those that read numbers."""
 ORDERED = re.compile(r"(range:(?:(?!\s*show\s*=)[^,]*,)*\s*order=)([^,]+)")
 """How a range names the file of its order, ahead of its template."""
 ALLOWED = (

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
+from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
 
 Ints = NDArray[np.int64]
-OF_NUMBERS = (*("interval", "range", "bands", "round", "codes"), *("mean", "median", "centroid"))
-"""Rules that read numbers."""
 
 
 def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]:

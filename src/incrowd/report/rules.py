@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from incrowd.hierarchy.ranges import options_in, without_template
+from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.policy import Policy
 from incrowd.policy.suits import names_codes
 
 PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
 OF_CODES = ("prefix", "keep")
-OF_NUMBERS = ("interval", "bands", "round", "codes", "range", "mean", "median", "centroid")
 
 
 def codes_of(policy: Policy, names: Sequence[str]) -> frozenset[str]:

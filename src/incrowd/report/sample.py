@@ -7,7 +7,7 @@ strata, influences are told from the mean of their stratum, that of a stratum's 
 mean of all, which is 0 (Lumley's R package ``survey``, ``lonely.psu="adjust"``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,9 +84,9 @@ class Sample:
         return shares, errors
 
 
-def require_stratum(columns: Iterable[str], name: str | None) -> None:
+def require_stratum(columns: Sequence[str], name: str | None) -> None:
     """Raise InputError where the column that names strata is not among a table's columns."""
-    if name is not None and name not in (columns := list(columns)):
+    if name is not None and name not in columns:
         raise no_column("survey stratum", name, columns)
 
 
