@@ -1,5 +1,5 @@
 // What is asked.
-import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, hidden, inline, kept, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
+import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, held, hidden, inline, kept, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '', typed = '';
@@ -61,7 +61,8 @@ function spark(c) {
 let box;
 function editor(c) {
   if (box?.of !== c) box = Object.assign(h('div', {}, 'reading…'), { of: c });
-  const put = (...inside) => kept(box, () => fill(box, inside));
+  // the last question counts, and half a word stays
+  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside)));
   call('levels?column=' + encodeURIComponent(c.name)).then(found => put(panel(c, found)), error => put(note(error.message)));
   return box;
 }
@@ -84,7 +85,7 @@ function panel(c, found) {
           h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
     ranges(c, found), options(c)];
 }
-// ranges; of what is no number or date its order, too
+// of texts, their order too
 function ranges(c, found) {
   const now = found.range, ordered = now ? now.kind === 'order' : !found.kind;
   const make = e => {

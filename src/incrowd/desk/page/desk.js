@@ -30,7 +30,7 @@ export const region = label => ({ tabindex: 0, role: 'region', 'aria-label': lab
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
 let token = sessionStorage.getItem('token');
-function gone(yes) { $('gone').hidden = !yes; }
+const gone = yes => { $('gone').hidden = !yes; };
 async function ask(path, body) {
   const head = { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }) };
   let answer;
@@ -71,7 +71,7 @@ function bar() {
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
-/** Rebuild, and leave the keyboard, and what is marked, where they were. */
+/** Rebuild; the keyboard, and what is marked, stay. */
 export function kept(root, build) {
   const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
   build();
@@ -81,7 +81,7 @@ export function kept(root, build) {
   to.focus({ preventScroll: true });
 }
 // a redraw waits for half a word and for a held button (of a list that opens no end is told)
-const held = {};
+export const held = {};
 let late;
 for (const [what, begin, ...end] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel']])
   for (const on of [begin, ...end]) addEventListener(on, e => { held[what] = on === begin && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
@@ -102,7 +102,7 @@ export const needs = () => [h1('No release yet'), lead('This screen shows a rele
 export const stale = () => S.state.stale ? note('You have changed what is asked since: this release was made before. ',
   h('button', { class: 'link', onclick: () => go('release') }, 'Make it anew')) : null;
 
-// a stream of lines, also after a reload
+// after a reload, too
 let watching = false;
 export async function watch() {
   if (watching) return;

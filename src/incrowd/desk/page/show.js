@@ -4,7 +4,8 @@ import { $, N, P, S, among, begin, call, change, draw, figures, form, h, h1, h2,
 import { crowds, distribution } from '/draw.js';
 
 const made = () => S.state.job?.changed != null;
-const table = (caption, heads, body) => h('table', {}, h('caption', { class: 'hidden' }, caption), h('thead', {}, tr(heads.map((x, i) => h('th', { scope: 'col', class: i ? 'num' : null }, x)))), h('tbody', {}, body));
+const colhead = (text, number) => h('th', { scope: 'col', class: number ? 'num' : null }, text);
+const table = (caption, heads, body) => h('table', {}, h('caption', { class: 'hidden' }, caption), h('thead', {}, tr(heads.map(colhead))), h('tbody', {}, body));
 const marked = (id, at) => Object.assign(at, { id });
 const card = (title, ...inside) => h('section', { class: 'card', 'aria-label': title }, h2(title), ...inside);
 
@@ -19,7 +20,7 @@ function rows() {
     if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; return show(); }
     where.textContent = d.total ? `${N(look.start + 1)}–${N(Math.min(d.total, look.start + SIZE))} of ${N(d.total)} rows` : 'no such row';
     box.replaceChildren(h('table', { class: 'cells', 'aria-rowcount': d.total }, h('caption', { class: 'hidden' }, 'Rows before and after; a changed cell shows both'),
-      h('thead', {}, tr(h('th', { scope: 'col', class: 'num' }, 'row'), d.columns.map(n => h('th', { scope: 'col' }, n)), h('th', { scope: 'col', class: 'num' }, 'class'), h('th', { scope: 'col', class: 'num' }, 'its rows'))),
+      h('thead', {}, tr(colhead('row', 1), d.columns.map(n => colhead(n)), colhead('class', 1), colhead('its rows', 1))),
       h('tbody', {}, d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
         num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i])))))));
     box.scrollTop = 0;
