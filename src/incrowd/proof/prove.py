@@ -45,7 +45,7 @@ from incrowd.proof.writing import (
     write_proof,
 )
 from incrowd.tables.base import FewerRows
-from incrowd.tables.files import require_short
+from incrowd.tables.files import require_readable_names, require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -147,12 +147,13 @@ def require_plain_costs(instance: Instance) -> None:
 def require_checkable(release: "Published") -> None:
     """Raise InputError for sensitive columns of lists or bytes: the checker reads text.
 
-    And for too long texts.
+    And for too long texts, and names that it does not read.
     """
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:
         for name in release.roles.sensitive:
             encode_polars(take(name, slice(0)), name)
+    require_readable_names(release.source)
     require_short(release.source, release.roles.qi, release.roles.sensitive)
 
 
