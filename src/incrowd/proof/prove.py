@@ -14,6 +14,7 @@ from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
+from incrowd.checker.limits import MOST_MODELS
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.averages import Averages
@@ -147,8 +148,14 @@ def require_plain_costs(instance: Instance) -> None:
 def require_checkable(release: "Published") -> None:
     """Raise InputError for sensitive columns of lists or bytes: the checker reads text.
 
-    And for too long texts, and names that it does not read.
+    And for too long texts, names that it does not read, and too many models.
     """
+    asked = len(release.claims.models) + len(release.policy.protect)
+    if asked > MOST_MODELS:
+        raise InputError(
+            f"a proof names at most {MOST_MODELS:,} models and combinations, each model once for "
+            f"each sensitive column, and here are {asked:,}; go without a proof"
+        )
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:
         for name in release.roles.sensitive:
