@@ -87,7 +87,7 @@ def deep(levels: int) -> Callable[[Bundle], None]:
 CLOSE = {"t": "7/20", "column": "s"}
 ENTROPY = {"model": "entropy", "l": "1." + "0" * 120 + "1", "column": "s"}
 LONG: dict[str, tuple[str, Callable[[Bundle], Any], str]] = {
-    "models": ("k=3", model({"model": "distinct", "l": 1, "column": "s"}, 101), "more than 100"),
+    "models": ("k=3", model({"model": "distinct", "l": 1, "column": "s"}, 1_001), "more than 1000"),
     "digits": ("k=3", model(ENTROPY, rule="distinct", l=2, column="s"), "over 100 digits"),
     "guarded values": (
         "k=3",

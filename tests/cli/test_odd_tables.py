@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from incrowd.cli import cli
+from incrowd.tables.files import read
 
 CELLS = [
     ["1", "2", "3", "4", "10", "-3", "007"],
@@ -103,3 +104,47 @@ def test_odd_tables(seed: int, tmp_path: Path) -> None:
     asked = ["verify", there["out.csv"], "--original", there["in.csv"], *files, "--json"]
     answer, told = invoked(asked)
     assert answer.exit_code == 0 and told["lawful"], (given, answer.output)
+
+
+MARK = "\ufeff"
+
+
+def made(tmp_path: Path, names: list[str], *words: str) -> tuple[Any, list[str]]:
+    """Anonymize eight rows whose last columns have these names, the first one left out."""
+    lines = [["id", *names], *([str(i), *("1",) * len(names)] for i in range(8))]
+    text = "".join(",".join(line) + "\n" for line in lines)
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8", newline="")
+    files = [str(tmp_path / name) for name in ("in.csv", "out.csv")]
+    given = ["anonymize", files[0], "-o", files[1], "-k", "2", "--id", "id", "-q", *words]
+    return CliRunner().invoke(cli, given), files
+
+
+@pytest.mark.parametrize("name", [f"{MARK}age", f'"{MARK}age"', f"a{MARK}ge", f"{MARK}{MARK}age"])
+def test_names_that_begin_like_a_byte_order_mark(name: str, tmp_path: Path) -> None:
+    """Tests that the first name of a release is read again as it was, and proven."""
+    proof = str(tmp_path / "proof")
+    done, files = made(tmp_path, [name, "sex"], "--proof", proof)
+    assert done.exit_code == 0, done.output
+    assert read(files[1]).columns == (name.strip('"'), "sex")
+    asked = ["verify", files[1], "--original", files[0], "--proof", proof]
+    assert CliRunner().invoke(cli, asked).exit_code == 0
+
+
+@pytest.mark.parametrize("names", [["PAR1", "sex"], ["<stata_dta>"], ["$FL2", "sex"], [""]])
+def test_first_names_that_begin_another_format(names: list[str], tmp_path: Path) -> None:
+    """Tests that a header which readers take for something else is refused before the search."""
+    done, files = made(tmp_path, names)
+    assert done.exit_code == 2 and "first column would be called" in done.stderr
+    assert not Path(files[1]).exists()
+
+
+@pytest.mark.parametrize("name", ["a\0ge", "age\x1b", '"a\x07ge"', "a\rge"])
+def test_names_that_the_checker_does_not_read(name: str, tmp_path: Path) -> None:
+    """Tests control characters in a name: no proof, with the reason before the search."""
+    done, files = made(tmp_path, ["sex", name], "--proof", str(tmp_path / "proof"))
+    assert done.exit_code == 2 and "that of column 3 has one" in done.stderr, done.stderr
+    assert not Path(files[1]).exists()
+    assert made(tmp_path, ["sex", name])[0].exit_code == 0
+    assert (
+        made(tmp_path, ["sex", '"a\tg\r\ne"'], "--proof", str(tmp_path / "proof"))[0].exit_code == 0
+    )

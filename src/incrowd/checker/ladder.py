@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.limits import MOST_LEVELS
 from incrowd.checker.rejection import require
 
 COLUMNS = ("leaf", "level", "label", "cost")
-MOST_LEVELS = 1000
 
 
 def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:

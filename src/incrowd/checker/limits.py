@@ -2,6 +2,9 @@
 
 from incrowd.checker.rejection import require
 
+# more than any table needs; without an end a proof of some kilobytes takes hours
+MOST_LEVELS, MOST_DEPTH = 1000, 100  # of a hierarchy, and of one of sensitive values
+MOST_MODELS, MOST_DIGITS = 1000, 100  # of a model's number
 BEYOND = ": a limit of the checker, which says nothing against the proof"
 LONG = "holds too long texts"
 

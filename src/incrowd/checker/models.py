@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker import once, shares
 from incrowd.checker.entropy import entropy_reaches
-from incrowd.checker.limits import require_within
+from incrowd.checker.limits import MOST_DEPTH, MOST_DIGITS, MOST_MODELS, require_within
 from incrowd.checker.ordered import Places
 from incrowd.checker.rejection import RejectedError, require, require_none
 from incrowd.checker.transport import Scaled, checked_metric, least_work
@@ -45,8 +45,6 @@ KEYS = {
     "delta-disclosure": "delta column",
 }
 KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
-# more than any table needs; without an end a proof of some kilobytes takes hours
-MOST_MODELS, MOST_LEVELS, MOST_DIGITS = 100, 100, 100
 # steps of all searches of a proof: so many, and for each row more; a call of ``mates`` takes TRIES
 MOST_TRIES, TRIES = 1 << 24, 1 << 8
 EACH, STEP = 1 << 15, 1 << 3  # ``STEP``: what one value costs that a distance looks at
@@ -280,7 +278,7 @@ def nearest(model: Plain, values: int) -> Fraction:
 def split(model: Plain, values: int) -> list[list[int]]:
     """Return the levels of a hierarchy of values at which not all values are one."""
     levels: Any = model.get("levels")
-    fine = isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS
+    fine = isinstance(levels, list) and 0 < len(levels) <= MOST_DEPTH
     fine = fine and all(len(level) == values for level in levels)
     require(fine and len(set(levels[0])) == values, "the model's hierarchy is not a hierarchy")
     for low, high in pairwise(levels):

@@ -12,7 +12,7 @@ from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import require
 
 MOST_VALUES, FEW = 1000, 200  # of a metric; of one whose numbers take more than 61 bits
-MOST_BITS = 10_000
+MOST_BITS, LARGEST_UNIT = 10_000, 2**61
 
 
 class Scaled(NamedTuple):
@@ -40,9 +40,12 @@ def checked_metric(
     unit = 1
     for denominator in {x.denominator for row in distance for x in row}:
         unit = lcm(unit, denominator)
-        small = values <= (MOST_VALUES if unit < 2**61 else FEW) and unit.bit_length() <= MOST_BITS
+        small = (
+            values <= (MOST_VALUES if unit < LARGEST_UNIT else FEW)
+            and unit.bit_length() <= MOST_BITS
+        )
         require_within(small, "the distances are of too many values, or too fine")
-    kind = np.int64 if unit < 2**61 else object
+    kind = np.int64 if unit < LARGEST_UNIT else object
     d = np.array([[int(x * unit) for x in row] for row in distance], kind).reshape(values, values)
     require(bool((d == d.T).all() and not d.diagonal().any()), "the distances are not symmetric")
     short = all((d <= d[:, v : v + 1] + d[v]).all() for v in range(values))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from incrowd.checker.limits import MOST_LEVELS
 from incrowd.errors import HierarchyError, InputError, did_you_mean
 from incrowd.hierarchy.costs import PLACES, Cost, Number, exact, parse_cost
 from incrowd.hierarchy.family import Family, FamilySource
@@ -69,6 +70,11 @@ def build_trees(
 
 
 def _tree(ladder: Ladder, rule: Cost) -> tuple[Tree, int]:
+    if ladder.levels > MOST_LEVELS:  # the re-check would say so after the search
+        raise HierarchyError(
+            f"{ladder.subject}: the hierarchy has {ladder.levels:,} levels, the value and the root "
+            f"among them; at most {MOST_LEVELS:,} are served, so leave some out"
+        )
     numerators, unit = rule.charge(ladder)
     return Tree(ladder.column, ladder.labels, ladder.node, numerators), unit
 

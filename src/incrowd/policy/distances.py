@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incrowd.checker.limits import MOST_DEPTH, MOST_DIGITS
+from incrowd.checker.transport import FEW, LARGEST_UNIT, MOST_BITS, MOST_VALUES
 from incrowd.errors import InputError, decimal_hint, did_you_mean
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import trees_of
@@ -11,6 +13,7 @@ from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.metric import Metric
 from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
@@ -53,6 +56,11 @@ def distance_of(
 
         families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
         tree = trees_of(families, "the distance of a sensitive attribute")[0]
+        if tree.levels > MOST_DEPTH:
+            raise InputError(
+                f"the distance 'hierarchy' of {name!r}: the hierarchy has {tree.levels:,} levels, "
+                f"and at most {MOST_DEPTH} are served; leave some out"
+            )
         return Hierarchical.of(tree, column.values)
     if not Path(text).is_file():
         hint = did_you_mean(text, DISTANCES)
@@ -88,9 +96,30 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
     is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")
     given = read_metric(path) if is_metric else read_order(path)
+    values = len(column.values)
+    if isinstance(given, dict) and values > MOST_VALUES:
+        raise InputError(
+            f"{path}: a file of distances is served for at most {MOST_VALUES:,} values, and "
+            f"{name!r} has {values:,}; use equal, ordered or hierarchy"
+        )
     try:
         if isinstance(given, dict):
-            return given_metric(name, column.values, given)
+            found = given_metric(name, column.values, given)
+            require_coarse(found)
+            return found
         return Ordered(given_order(name, column.values, given))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def require_coarse(metric: Metric) -> None:
+    """Raise InputError for distances that are too fine for the re-check, before the search."""
+    values, unit = len(metric.matrix), metric.unit
+    long = unit > 10 ** (MOST_DIGITS // 2 - 1) and any(
+        len(str(x)) > MOST_DIGITS for row in metric.matrix for x in row
+    )
+    if long or unit.bit_length() > MOST_BITS or (unit >= LARGEST_UNIT and values > FEW):
+        raise InputError(
+            f"the distances have a least common denominator of {len(str(unit))} digits, as parts "
+            "of the largest one, which is too fine to check; round them"
+        )

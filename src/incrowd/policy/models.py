@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.limits import MOST_DIGITS
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.missing import declared
 from incrowd.policy.distances import distance_of
@@ -78,9 +79,17 @@ def model_of(
             parts += model.models(sensitive, sources, policy.decimal)
         else:
             parts.append(model)
+    require_few_digits(parts)
     if policy.person:
         parts = of_people(policy, parts, len(sensitive), pairs)
     return all_of(parts)
+
+
+def require_few_digits(parts: Sequence[Model]) -> None:
+    """Raise InputError for numbers of which the re-check would say so only after the search."""
+    for name in ("t", "l", "c", "alpha", "beta", "delta"):
+        if any(len(str(getattr(part, name, ""))) > MOST_DIGITS for part in parts):
+            raise InputError(f"{name} has more than {MOST_DIGITS} digits as a fraction; round it")
 
 
 def counts_pairs(policy: "Policy") -> bool:

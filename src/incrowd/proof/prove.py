@@ -14,6 +14,7 @@ from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
+from incrowd.checker.limits import MOST_MODELS
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.averages import Averages
@@ -45,7 +46,7 @@ from incrowd.proof.writing import (
     write_proof,
 )
 from incrowd.tables.base import FewerRows
-from incrowd.tables.files import require_short
+from incrowd.tables.files import require_readable_names, require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -147,12 +148,19 @@ def require_plain_costs(instance: Instance) -> None:
 def require_checkable(release: "Published") -> None:
     """Raise InputError for sensitive columns of lists or bytes: the checker reads text.
 
-    And for too long texts.
+    And for too long texts, names that it does not read, and too many models.
     """
+    asked = len(release.claims.models) + len(release.policy.protect)
+    if asked > MOST_MODELS:
+        raise InputError(
+            f"a proof names at most {MOST_MODELS:,} models and combinations, each model once for "
+            f"each sensitive column, and here are {asked:,}; go without a proof"
+        )
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:
         for name in release.roles.sensitive:
             encode_polars(take(name, slice(0)), name)
+    require_readable_names(release.source)
     require_short(release.source, release.roles.qi, release.roles.sensitive)
 
 

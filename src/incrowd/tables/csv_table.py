@@ -43,10 +43,8 @@ def as_csv(columns: Mapping[str, Column], dialect: Dialect) -> bytes:
         cells.append(words[column.codes].tolist())
     header = dialect.delimiter.join(map(dialect.quoted, columns))
     lines = [header, *map(dialect.delimiter.join, zip(*cells, strict=True)), ""]
-    text = dialect.newline.join(lines)
-    if dialect.encoding is None:
-        return (BOM if dialect.bom else b"") + text.encode()
-    return text.encode(dialect.encoding)
+    text = dialect.mark(header) + dialect.newline.join(lines)
+    return text.encode(dialect.encoding or "utf-8")
 
 
 class CsvTable:
@@ -56,6 +54,7 @@ class CsvTable:
     ----------
     dialect: delimiter, line ending, byte order mark, encoding.
     columns: names from the header.
+    header: the same as they are written, with their quotes.
     """
 
     def __init__(
@@ -67,6 +66,7 @@ class CsvTable:
         self._spelled: dict[str, tuple[list[bytes], list[str | None], NDArray[np.int32]]] = {}
         self._few = len(data) <= FEW
         self.columns = tuple(parsed(raw) or "" for raw in header)
+        self.header = tuple(raw.decode() for raw in header)
         self.dialect = dialect
 
     @property
@@ -162,8 +162,8 @@ class CsvTable:
         """Yield the bytes of the edited table, header first, in UTF-8 as the input had them."""
         text = Pool()
         columns = np.array([self.columns.index(name) for name in edit.columns], np.int64)
-        header = self.dialect.delimiter.encode().join(self._header[j] for j in columns)
-        yield (BOM if self.dialect.bom else b"") + header + self.dialect.newline.encode()
+        header = self.dialect.delimiter.join(self.header[j] for j in columns)
+        yield (self.dialect.mark(header) + header + self.dialect.newline).encode()
         changes = list(self._changes(edit, text))
         order = np.arange(self.rows) if edit.order is None else edit.order
         pool, offsets = text.flat()

@@ -10,6 +10,7 @@ from incrowd.errors import InputError
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 1 << 16  # bytes looked at to guess the delimiter
 BOM = codecs.BOM_UTF8
+MARK = BOM.decode()
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,13 @@ class Dialect:
     newline: str = "\n"
     bom: bool = False
     encoding: str | None = None
+
+    def mark(self, header: str) -> str:
+        """Return what stands before a header: a byte order mark, or nothing.
+
+        A name that begins like the mark would be read without its beginning, so it gets one, too.
+        """
+        return MARK if self.bom or header.startswith(MARK) else ""
 
     def quoted(self, text: str | None) -> str:
         """Return a cell's text as this dialect writes it: quoted only where it must be."""

@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from incrowd.checker.delimited import require_header
 from incrowd.checker.packed import TEXT
 from incrowd.checker.parquet import SMALL
+from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
@@ -16,7 +19,8 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
-from incrowd.tables.formats import Form, format_called, format_named
+from incrowd.tables.dialect import Dialect
+from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
@@ -110,10 +114,53 @@ def output_format(path: str | Path, table: Table) -> str:
     return format_named(Path(path).suffix.lower()).id
 
 
-def require_names(columns: Sequence[str], path: str) -> None:
-    """Raise InputError where a workbook is to hold a column without a name, before the search."""
-    if "" in columns and format_named(Path(path).suffix.lower()).has_sheets:
+def require_names(table: Source, columns: Sequence[str], path: str) -> None:
+    """Raise InputError for names that a file cannot hold, before the search.
+
+    A workbook needs a name for each column.  A header of delimited text may look like the beginning
+    of another format, or like a blank line, once the columns before it are left out.
+    """
+    suffix = Path(path).suffix.lower()
+    if "" in columns and format_named(suffix).has_sheets:
         raise InputError(f"{path}: columns of a workbook need names, and one here has none")
+    if is_address(path) or is_folder(path) or output_format(path, table) != "csv":
+        return
+    form, written = names_in_text(table)
+    header = form.delimiter.join(written[name] for name in columns)
+    data = (form.mark(header) + header + form.newline).encode()
+    with suppress(InputError):
+        found = format_of(data, suffix)
+        if found is CSV and read_csv(data, path, form.delimiter).columns == tuple(columns):
+            return
+    raise InputError(
+        f"{path}: its first column would be called {columns[0]!r}, and who reads that as the "
+        "beginning of a file takes it for no name; rename the column"
+    )
+
+
+def names_in_text(table: Source) -> tuple[Dialect, dict[str, str]]:
+    """Return how delimited text of a table is written, and how its columns' names are."""
+    found = whole_of(table)
+    if isinstance(found, CsvTable):
+        return found.dialect, dict(zip(found.columns, found.header, strict=True))
+    form = Dialect(delimiter_of(table) or ",")
+    return form, {name: form.quoted(name) for name in table.columns}
+
+
+def require_readable_names(table: Source) -> None:
+    """Raise InputError for names in which the checker finds control characters.
+
+    Line ends may stand within quotes.
+    """
+    form, written = names_in_text(table)
+    for j, name in enumerate(written.values(), 1):
+        try:
+            require_header(name, form.delimiter, form.newline[-1], given=True)
+        except RejectedError:
+            raise InputError(
+                f"a proof: its checker reads no name with a control character, and that of column "
+                f"{j} has one; rename the column, or go without a proof"
+            ) from None
 
 
 def require_texts(table: Source, columns: Sequence[str], path: str, readers: Sequence[str]) -> None:
@@ -187,9 +234,8 @@ def in_form_of(table: Table, frame: Any, path: str | Path) -> Source:
     if output_format(path, found) != "csv":
         return from_native(frame)
     form = found.dialect
-    text = frame.write_csv(
-        separator=form.delimiter, line_terminator=form.newline, include_bom=form.bom
-    ).encode()
+    text = frame.write_csv(separator=form.delimiter, line_terminator=form.newline)
+    text = (form.mark(text) + text).encode()
     data = text if form.encoding is None else b"".join(recoded([text], form.encoding))
     return read_csv(data, "the release", form.delimiter, form.encoding)
 

@@ -10,6 +10,7 @@ import polars as pl
 from incrowd.errors import InputError
 from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
+from incrowd.tables.dialect import Dialect
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, packed_texts, read_back, read_packed
 from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
@@ -150,8 +151,10 @@ def _write_csv(table: Table, file: IO[bytes], form: Form) -> None:
         for piece in table.pieces():
             file.write(piece)
         return
+    dialect = Dialect(form.delimiter or ",")
+    file.write(dialect.mark(next(iter(table.columns), "")).encode())
     for number, piece in enumerate(packed_texts(table).pieces()):
-        piece.write_csv(file, include_header=number == 0, separator=form.delimiter or ",")
+        piece.write_csv(file, include_header=number == 0, separator=dialect.delimiter)
 
 
 CSV = Format(
