@@ -74,10 +74,10 @@ def run_console(body: str) -> None:
 
 
 def run_shell(body: str) -> None:
-    """Run what a page advises where its table is there; ``--other`` is of files that are not."""
+    """Run what a page advises where its table is there."""
     for line in re.sub(r"\\\n", " ", body).splitlines():
         words = shlex.split(line, comments=True)
-        if words[:1] != ["incrowd"] or words[1] == "desk" or "--other" in words:
+        if words[:1] != ["incrowd"] or words[1] == "desk":
             continue
         if Path(words[2]).is_file():
             done = CliRunner().invoke(cli, words[1:])

@@ -7,6 +7,7 @@ import pytest
 import incrowd as ic
 from attack.worlds import drawn
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 FRAME = pl.DataFrame(
     {
@@ -51,6 +52,68 @@ def test_a_release_of_some_of_them_in_another_order():
     assert found.outcome.more["classes_known"] == pytest.approx(np.mean(alone))
     assert not found.approximate
     assert found.outcome.attack.tries == 300
+
+
+def bands(frame, width):
+    """The frame with ages in bands of a width."""
+    low = pl.col("age") // width * width
+    return frame.with_columns(age=pl.format("{}-{}", low, low + width - 1))
+
+
+def test_a_release_by_other_hierarchies(tmp_path):
+    """Tests a second release with bands and columns of its own, against sets by hand."""
+    rng = np.random.default_rng(5)
+    drawn_of = {"age": rng.integers(0, 60, 36), "s": rng.integers(0, 25, 36).astype(str)}
+    frame = pl.DataFrame({**drawn_of, "sex": ["f", "m"] * 18})
+    mine, theirs = bands(frame.drop("sex"), 10), bands(frame, 15)
+    sets = []
+    for release, names in ((mine, ["age"]), (theirs, ["age", "sex"])):
+        of = release.group_by(names).agg(pl.col("s").unique())
+        held = release.select(names).join(of, on=names, how="left", maintain_order="left")
+        sets.append([{*values} for values in held["s"]])
+    alone = [a & b == {s} for a, b, s in zip(*sets, frame["s"], strict=True)]
+    asked = {"sensitive": "s", "id": "sex", "hierarchies": {"age": "interval:5,10"}, "k": 1}
+    second = Policy(sensitive=("s",), hierarchies={"age": "interval:15"}, k=1)
+    (tmp_path / "theirs.toml").write_text(
+        'sensitive = "s"\nk = 1\nhierarchies.age = "interval:15"\n'
+    )
+    for policy in (second, tmp_path / "theirs.toml"):
+        (found,) = ic.attack(
+            mine, frame, other=theirs, other_policy=policy, attacks="composition", **asked
+        )
+        assert found.outcome.attack.success == sum(alone)
+        assert 0 < sum(alone) < 36
+    refused = r"the other release, row 1, column 'age': .*--other-policy"
+    with pytest.raises(InputError, match=refused):
+        ic.attack(mine, frame, other=theirs, attacks="composition", **asked)
+
+
+def test_a_release_that_was_made_otherwise():
+    """Tests that a ``Release`` brings its own hierarchies."""
+    ages = np.random.default_rng(5).integers(0, 60, 90)
+    frame = pl.DataFrame({"age": ages, "s": (ages % 4).astype(str)})
+    one, two = (
+        ic.anonymize(frame, k=3, sensitive="s", hierarchies={"age": rule}, order="keep")
+        for rule in ("interval:10", "range:round=15")
+    )
+    (found,) = ic.attack(one, other=two, attacks="composition")
+    assert found.outcome.attack.tries == 90
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"other_policy": Policy()}, "of another release .*; none is given"),
+        ({"other": "released", "other_policy": Policy()}, "a Release knows how it was made"),
+        ({"other": FRAME, "other_policy": Policy(keep=("a",))}, "changes 's', which is sensitive"),
+    ],
+)
+def test_policies_that_do_not_fit(given, said):
+    """Tests what is refused of another release's policy."""
+    release = ic.anonymize(FRAME, k=2, sensitive="s")
+    own = {"other": release} if isinstance(given.get("other"), str) else {}
+    with pytest.raises(InputError, match=said):
+        ic.attack(release, **given | own)
 
 
 def test_without_another_release():

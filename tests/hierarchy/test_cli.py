@@ -146,9 +146,11 @@ def test_check_says_no(run: Run) -> None:
     assert (
         "wrong: column 'job': the value 'spy' is not in h.csv; did you mean 'spi'?" in found.stdout
     )
+    assert "keep it private" in found.stderr  # it named a value of the table
     answer = json.loads(run(*arguments, "--json").stdout)
     assert (answer["sound"], len(answer["faults"])) == (False, 1)
-    assert run("check", "h.csv").exit_code == 0
+    itself = run("check", "h.csv")
+    assert (itself.exit_code, itself.stderr) == (0, "")
     Path("costs.csv").write_text("health;1\nsecret;2\n*;1.5\n")
     found = run("check", "h.csv", "--cost", "costs.csv")
     assert (found.exit_code, "falls towards the root" in found.stdout) == (1, True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.fits import fits_of
 from incrowd.attacks.rates import Rate
-from incrowd.attacks.scene import Other, People, Scene, Secret
+from incrowd.attacks.scene import Other, Scene, Secret
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -29,7 +29,7 @@ def composition(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     both = np.flatnonzero(other.place >= 0)
     there = members.chosen(both)
     theirs = values_alike(mine, other.seen.secrets[secret])
-    cheap = cheapest(other, there)
+    cheap = cheapest(other.chosen(both))
     mine_held, their_held = mine.counts > 0, theirs
     worn = there.secrets[:, secret]
     guesses = scene.fits.cheapest[both]
@@ -54,10 +54,10 @@ def values_alike(mine: Secret, theirs: Secret) -> Bools:
     return held[:, [number.get(text, -1) for text in mine.values]]
 
 
-def cheapest(other: Other, people: People) -> Ints:
-    """int64, shape (people,): the cheapest class of the other release that fits each."""
-    seen, codes = other.seen, people.codes[:, list(other.columns)]
-    return fits_of(seen.trees, seen.levels, seen.nodes, seen.sizes, codes).cheapest
+def cheapest(other: Other) -> Ints:
+    """int64, shape (members,): the cheapest class of the other release that fits each."""
+    seen = other.seen
+    return fits_of(seen.trees, seen.levels, seen.nodes, seen.sizes, other.codes).cheapest
 
 
 def alone(one: Bools, two: Bools, worn: Ints) -> Bools:

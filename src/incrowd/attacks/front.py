@@ -45,6 +45,7 @@ def attack(
     require: Mapping[str, float] | None = None,
     proof: str | Path | None = None,
     other: Any = None,
+    other_policy: Policy | str | Path | None = None,
     seed: int = 0,
 ) -> Findings:
     """Attack a release as somebody would who has only that, and count what succeeds.
@@ -63,6 +64,8 @@ def attack(
     require: attack or family → the most that its risk may be; see ``Findings.failed``.
     proof: a proof file, which says which released row is whose.
     other: another release about the same people, for the attack by composition.
+    other_policy: what ``other`` was made with; None: as the first, unless ``other`` is a
+        ``Release``, which knows.
     seed: of all randomness.
 
     Raises
@@ -77,7 +80,8 @@ def attack(
     if is_release(release):
         require_unsaid(given, policy)
     wanted = chosen([attacks] if isinstance(attacks, str) else attacks)
-    tables = tables_of(release, original, people, _policy(policy, given), proof, other)
+    asked = _policy(policy, given)
+    tables = tables_of(release, original, people, asked, proof, other, other_policy)
     return attacked(tables, wanted, require or {}, seed, bool(attacks))
 
 
@@ -91,9 +95,12 @@ def require_unsaid(given: Mapping[str, Any], policy: Any) -> None:
 
 
 def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:
-    if policy is None:
-        return Policy(**given)
-    return policy if isinstance(policy, Policy) else Policy.read(policy)
+    return read_policy(policy) or Policy(**given)
+
+
+def read_policy(policy: Policy | str | Path | None) -> Policy | None:
+    """Return the policy that was given as a value or as a file."""
+    return policy if policy is None or isinstance(policy, Policy) else Policy.read(policy)
 
 
 def tables_of(
@@ -103,8 +110,12 @@ def tables_of(
     policy: Policy,
     proof: str | Path | None,
     other: Any = None,
+    other_policy: Policy | str | Path | None = None,
 ) -> Tables:
     """Open what was given."""
+    if other_policy is not None and (other is None or is_release(other)):
+        lacks = "none is given" if other is None else "a Release knows how it was made"
+        raise InputError(f"other_policy (--other-policy) is of another release (--other); {lacks}")
     table, rows = _opened(release)
     if rows is not None:
         if original is not None:
@@ -117,6 +128,7 @@ def tables_of(
     else:
         before = derived(open_table(original), policy.derive, policy.na)
         roles = policy.roles(before.columns)
+    second_policy = read_policy(other_policy)
     second, second_rows = (None, None) if other is None else _opened(other)
     return Tables(
         release=table,
@@ -128,6 +140,7 @@ def tables_of(
         rows=rows,
         other=second,
         other_rows=second_rows,
+        other_policy=getattr(other, "policy", None) if is_release(other) else second_policy,
     )
 
 

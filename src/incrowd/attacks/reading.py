@@ -28,6 +28,8 @@ from incrowd.tables.whose import owners
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+OTHER = "the other release"
+HOW = {"the release": "--hierarchy, --star", OTHER: "a policy file, --other-policy"}
 MATCHED = (
     "The release is shuffled, and several ways of matching its rows to the original's may be "
     "possible: which class a person stands in is one guess of them. Give the proof (--proof) to "
@@ -55,6 +57,7 @@ class Tables:
     shadow: a release of ``people``, made by the same rules, in their order; None without.
     other: another release about people of the original; None without.
     other_rows: int64, shape (its rows,): as ``rows``.
+    other_policy: what ``other`` was made with; None: as ``policy``.
     """
 
     release: Table
@@ -67,6 +70,7 @@ class Tables:
     shadow: Table | None = None
     other: Table | None = None
     other_rows: Ints | None = None
+    other_policy: Policy | None = None
 
 
 def scene_of(tables: Tables) -> Scene:
@@ -84,15 +88,7 @@ def scene_of(tables: Tables) -> Scene:
     if tables.people is not None:
         require_columns("the other people", tables.people, roles.qi)
         bearers.append(tables.people)
-    columns = {name: [table.encode(name) for table in bearers] for name in roles.qi}
-    for name, encoded in columns.items():
-        for column in encoded:
-            require_no_star(name, column.values, policy.star)
-    trees = trees_of(columns, policy, roles)
-    codes = [
-        np.column_stack([leaves(columns[t.column][i], t) for t in trees])
-        for i in range(len(bearers))
-    ]
+    trees, codes = encoded(bearers, roles.qi, policy, roles)
     levels, nodes = labels_of(tables.release, trees)
     seen, _ = seen_of(tables, tables.release, trees, levels, nodes)
     worn = [worn_by(table, seen.secrets) for table in bearers]
@@ -111,7 +107,7 @@ def scene_of(tables: Tables) -> Scene:
     shadow = None if tables.shadow is None else shadow_of(tables, tables.shadow, trees, others)
     other, guessed = None, False
     if tables.other is not None:
-        other, guessed = other_of(tables, tables.other, trees, codes[0], everybody)
+        other, guessed = other_of(tables, tables.other, everybody)
     notes = (MATCHED,) if approximate or guessed else ()
     notes += (PEOPLE,) if roles.person else ()
     return Scene(
@@ -196,24 +192,29 @@ def shadow_of(
     return Scene(seen=seen, members=replace(people, place=place))
 
 
-def other_of(
-    tables: Tables, release: Table, trees: tuple[Family, ...], codes: Ints, members: Ints
-) -> tuple[Other, bool]:
+def other_of(tables: Tables, release: Table, members: Ints) -> tuple[Other, bool]:
     """Return another release with the class of each member in it, and whether that is a guess.
 
-    Its quasi-identifiers are those of ours that it has.
+    Its quasi-identifiers are those that its policy names and it has.
     """
-    require_columns("the other release", release, tables.roles.sensitive)
-    columns = [j for j, tree in enumerate(trees) if tree.column in release.columns]
-    if not columns:
-        raise InputError("the other release has none of the quasi-identifiers")
-    fewer = tuple(trees[j] for j in columns)
-    levels, nodes = labels_of(release, fewer)
-    seen, place = seen_of(tables, release, fewer, levels, nodes)
-    kept = replace(tables, release=release, rows=tables.other_rows, proof=None)
-    whose, guessed = rows_of(kept, Nodes(fewer, codes[:, columns]), levels, nodes)
-    stands = places(tables.original.rows, whose, place)[members]
-    return Other(seen=seen, columns=tuple(columns), place=stands), guessed
+    policy, original = tables.other_policy or tables.policy, tables.original
+    roles = policy.roles(original.columns)
+    secrets, names = tables.roles.sensitive, [name for name in roles.qi if name in release.columns]
+    require_columns(OTHER, release, secrets)
+    if not names:
+        raise InputError(f"{OTHER} has none of the quasi-identifiers")
+    if changed := [name for name in secrets if name in names]:
+        raise InputError(
+            f"{OTHER} changes {listed(changed)}, which is sensitive in the first; an attack by "
+            "composition compares values that both publish as they are"
+        )
+    trees, (codes,) = encoded([original], names, policy, roles)
+    levels, nodes = labels_of(release, trees, OTHER)
+    seen, place = seen_of(tables, release, trees, levels, nodes)
+    kept = replace(tables, release=release, rows=tables.other_rows, roles=roles, proof=None)
+    whose, guessed = rows_of(kept, Nodes(trees, codes), levels, nodes, OTHER)
+    stands = places(original.rows, whose, place)[members]
+    return Other(seen=seen, codes=codes[members], place=stands), guessed
 
 
 def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
@@ -222,6 +223,27 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     if lost:
         hint = " (columns left out on purpose are named with --id)" if what == "the release" else ""
         raise InputError(f"{what} lacks the columns {listed(lost)}{hint}")
+
+
+def encoded(
+    bearers: Sequence[Table], names: Sequence[str], policy: Policy, roles: Roles
+) -> tuple[tuple[Family, ...], list[Ints]]:
+    """Return the hierarchies of some columns, and int64 of (rows, columns): each table's leaves.
+
+    Raises
+    ------
+    InputError: a cell of theirs looks like a suppressed one.
+    """
+    columns = {name: [table.encode(name) for table in bearers] for name in names}
+    for name, several in columns.items():
+        for column in several:
+            require_no_star(name, column.values, policy.star)
+    trees = trees_of(columns, policy, roles)
+    codes = [
+        np.column_stack([leaves(columns[t.column][i], t) for t in trees])
+        for i in range(len(bearers))
+    ]
+    return trees, codes
 
 
 def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Family, ...]:
@@ -241,7 +263,9 @@ def leaves(column: Column, tree: Family) -> Ints:
     return np.array([place[value] for value in column.values] or [0], np.int64)[column.codes]
 
 
-def labels_of(release: Table, trees: tuple[Family, ...]) -> tuple[Ints, Ints]:
+def labels_of(
+    release: Table, trees: tuple[Family, ...], called: str = "the release"
+) -> tuple[Ints, Ints]:
     """Return level and node of each released cell, int64 of shape (rows, columns).
 
     Raises
@@ -258,9 +282,9 @@ def labels_of(release: Table, trees: tuple[Family, ...]) -> tuple[Ints, Ints]:
         strange = np.flatnonzero(both[:, 0] < 0)
         if len(strange):
             raise InputError(
-                f"the release, row {strange[0] + 1}, column {tree.column!r}: the cell is neither a "
-                "value of the original nor one of its ancestors; name the hierarchies it was made "
-                "with (--hierarchy), or the mark of suppressed cells (--star)"
+                f"{called}, row {strange[0] + 1}, column {tree.column!r}: the cell is neither a "
+                "value of the original nor one of its ancestors; name the hierarchies "
+                f"and the mark of suppressed cells it was made with ({HOW[called]})"
             )
         levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
     return levels, nodes
@@ -300,7 +324,9 @@ OF_NOBODY = (
 )
 
 
-def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple[Ints, bool]:
+def rows_of(
+    tables: Tables, original: Nodes, levels: Ints, nodes: Ints, called: str = "the release"
+) -> tuple[Ints, bool]:
     """int64, shape (released rows,): original row of each, −1 for none; and whether it is a guess.
 
     Raises
@@ -326,8 +352,9 @@ def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple
     if lost:
         added = COUNTERFEITS in release.columns and COUNTERFEITS not in tables.original.columns
         raise InputError(
-            f"{lost:,} released rows cannot be rows of the original: some cell is neither an "
-            "original value nor one of its ancestors, or a column published as it is has changed"
+            f"{called}: {lost:,} released rows cannot be rows of the original: some cell is "
+            "neither an original value nor one of its ancestors, or a column published as it is "
+            "has changed"
             f"{OF_NOBODY if added else ''}"
         )
     return found, True

@@ -124,13 +124,17 @@ class Other:
 
     Attributes
     ----------
-    columns: the quasi-identifiers that it has, by number.
+    codes: int64, shape (members, its quasi-identifiers): leaves of its own trees.
     place: int64, shape (members,): the class of each member of the first; −1 for who is not in it.
     """
 
     seen: Seen
-    columns: tuple[int, ...]
+    codes: Ints
     place: Ints
+
+    def chosen(self, which: Ints) -> "Other":
+        """Return it with some of the members, in this order."""
+        return replace(self, codes=self.codes[which], place=self.place[which])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -174,7 +178,7 @@ class Scene:
         if others is not None:
             others = others.chosen(others.by_lot(rng))
         if other is not None:
-            other = replace(other, place=other.place[mine])
+            other = other.chosen(mine)
         return replace(self, members=self.members.chosen(mine), others=others, other=other)
 
     @property

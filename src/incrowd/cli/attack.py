@@ -22,6 +22,11 @@ from incrowd.policy.table import LEVELS
     "held out and a release of the other half is made anew.",
 )
 @click.option("--other", metavar="FILE", help="Another release about the same people.")
+@click.option(
+    "--other-policy",
+    metavar="FILE",
+    help="Policy file that the other release was made with. Default: as the first.",
+)
 @click.option("--proof", metavar="FILE", help="Its proof, which says which row is whose.")
 @click.option(
     "--attack",
@@ -51,6 +56,7 @@ def attack(
     original: str,
     people: str | None,
     other: str | None,
+    other_policy: str | None,
     proof: str | None,
     attacks: Sequence[str],
     require: Sequence[str],
@@ -80,6 +86,7 @@ def attack(
         policy,
         proof,
         None if other is None else options.opened_beside(other, given),
+        other_policy,
     )
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from incrowd.cli.options import opened, policy_options, split_names, together
-from incrowd.cli.output import say
+from incrowd.cli.output import say, warn
 from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.atomic import whole
@@ -117,7 +117,8 @@ def check(
 ) -> int:
     """Say all that is wrong with HIERARCHY (a file, or a rule with a table); exit 1 if anything.
 
-    With --table and --column the values of that column must stand in it.
+    With --table and --column the values of that column must stand in it. What is printed then is
+    private: it names values that do not.
     """
     import json
 
@@ -135,6 +136,8 @@ def check(
         for note in found.notes:
             click.echo(f"note: {note}")
         click.echo("sound" if found.sound else f"{len(found.faults)} to correct")
+    if values is not None and not found.sound:  # on standard error, where JSON has no part
+        warn(["this output may name values of the table: keep it private, as the table is"])
     return 0 if found.sound else 1
 
 
