@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 from databases import output
 from incrowd.cli import cli
-from incrowd.cli.places import shown
 from incrowd.errors import InputError, MissingExtraError, VerificationError
 from incrowd.tables import adbc, from_native
 from incrowd.tables.base import texts
 from incrowd.tables.database import read_database, require_free, write_database
+from incrowd.tables.inputs import shown
 from incrowd.tables.place import PASSWORD, Place
 
 VISITS = {

@@ -13,7 +13,6 @@ import pytest
 
 import incrowd as ic
 from databases import output
-from incrowd.cli.places import shown
 from incrowd.errors import InputError, VerificationError
 from incrowd.tables import Edit, from_native, read, sending
 from incrowd.tables.addresses import is_address
@@ -24,6 +23,7 @@ from incrowd.tables.database import (
     require_free,
     write_database,
 )
+from incrowd.tables.inputs import shown
 from incrowd.tables.place import PASSWORD, Place
 
 VISITS = {

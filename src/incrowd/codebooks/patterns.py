@@ -40,11 +40,13 @@ class Patterns:
     cells: one tuple for each pattern, all different: ``star`` matches every value, any other text
         the value that it is, or the values that a hierarchy puts below it; None a missing value.
     star: the mark of a suppressed cell.
+    path: the file or address that they were read from; None for a frame.
     """
 
     columns: tuple[str, ...]
     cells: tuple[tuple[Cell, ...], ...]
     star: str = STAR
+    path: str | None = None
 
     @classmethod
     def of(cls, data: Any, star: str = STAR) -> "Patterns":
@@ -62,7 +64,8 @@ class Patterns:
                 "the patterns have no rows: write a header with the quasi-identifiers, and a line "
                 "for each pattern"
             )
-        return cls(table.columns, tuple(dict.fromkeys(rows_of(table, table.columns))), star)
+        cells = tuple(dict.fromkeys(rows_of(table, table.columns)))
+        return cls(table.columns, cells, star, table.path)
 
     def frame(self) -> "pl.DataFrame":
         """Return the patterns as a polars frame of texts, one row each: what ``of`` reads."""

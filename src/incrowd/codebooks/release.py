@@ -21,6 +21,7 @@ from incrowd.run import entropy
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source
 from incrowd.tables.files import alike, open_table, write
+from incrowd.tables.inputs import require_kept
 from incrowd.tables.released import fresh
 
 if TYPE_CHECKING:
@@ -91,9 +92,12 @@ class CodebookRelease:
 
         Raises
         ------
-        InputError: the folder cannot be written.
+        InputError: the folder cannot be written; the original or the patterns are there.
         VerificationError: what was written is not the release.
         """
+        patterns = self.patterns.path
+        others = () if patterns is None else [("read for patterns", patterns)]
+        require_kept(path, "the release", self.source.path, others)
         table = open_table(self.texts)
         if str(path) == "-":
             with whole(path) as file:

@@ -1,5 +1,6 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -137,6 +138,13 @@ class ExtendedRelease(Release):
         found += [self.caution] if self.caution else []
         return (*found, *repeatable(self.policy))
 
+    @property
+    def files_read(self) -> Iterator[tuple[str, str]]:
+        """Those of any release, and the earlier release."""
+        earlier = self.existing.path
+        yield from () if earlier is None else [("read for existing", earlier)]
+        yield from super().files_read
+
     def write_held(self, path: str | Path) -> None:
         """Write the rows that were held back, as they were, for their owner alone.
 
@@ -144,6 +152,7 @@ class ExtendedRelease(Release):
         ------
         InputError: the folder cannot be written.
         """
+        self.require_kept(path, "the rows held back")
         whole = self.source.source if isinstance(self.source, FewerRows) else self.source
         write_as_it_is(FewerRows(whole, self.held), path)
 

@@ -6,7 +6,7 @@ extended release is a release like any other: its cost counts all rows, and its 
 lawful release of all rows, published anew, costs less than.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ from incrowd.release import Release
 from incrowd.run.stop import Stop
 from incrowd.tables.base import FewerRows, Source, Table, texts
 from incrowd.tables.files import open_table, write_as_it_is
+from incrowd.tables.inputs import ITSELF
 from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
@@ -51,10 +52,18 @@ class WholeRelease(Release):
     ----------
     earlier: how many rows were published before, and stay as they are.
     again: caution about people of both deliveries; None where there are none.
+    given: what files it was made from, in words, and their names.
     """
 
     earlier: int = 0
     again: str | None = None
+    given: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def files_read(self) -> Iterator[tuple[str, str]]:
+        """Those of any release, and what the two deliveries came from."""
+        yield from self.given
+        yield from super().files_read
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -68,6 +77,7 @@ class WholeRelease(Release):
         ------
         InputError: the folder cannot be written.
         """
+        self.require_kept(path, "the original of all rows")
         write_as_it_is(self.source, path)
 
 
@@ -113,6 +123,10 @@ def whole_of(
     differ = differing("the earlier original", earlier.columns, new.columns)
     if differ:
         raise InputError(f"the new rows come {differ}; they go with the same columns alone")
+    given = {
+        ITSELF: new.path, "read for existing original": earlier.path,
+        "read for existing proof": proof, "read for existing": published,
+    }  # fmt: skip
     place = place_of(original, earlier.rows, joined.earlier, proof, published)
     like = new.source if isinstance(new, FewerRows) else new
     table = coded(union(earlier, new, like, new.columns), policy)
@@ -133,6 +147,7 @@ def whole_of(
         solved=Solved(solution, cost, bound, release.method, release.ended, prices),
         earlier=earlier.rows,
         again=met_again(earlier, new, release.roles),
+        given=tuple((what, str(name)) for what, name in given.items() if name is not None),
     )
     require_same_texts(whole, release)
     _ = whole.class_of_row  # the independent re-check

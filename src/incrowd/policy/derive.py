@@ -127,4 +127,6 @@ def _with(source: Source, name: str, rule: Years, marks: tuple[str, ...]) -> Sou
             f"{'lie' if late > 1 else 'lies'} behind the reference date {rule.reference}"
         )
     cells = [None if value is None else ages.get(value) for value in column.values]
-    return in_place(source, rule.column, name, cells, column.codes)
+    found = in_place(source, rule.column, name, cells, column.codes)
+    found.path = source.path
+    return found

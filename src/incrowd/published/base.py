@@ -1,6 +1,6 @@
 """The table that may be published, and what is known about it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from incrowd.published.unchanged import of_unchanged
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, FewerRows, Source, Table, agree, labelled
+from incrowd.tables.inputs import require_kept, texts_in
 from incrowd.text.units import Number, in_units
 
 if TYPE_CHECKING:
@@ -354,9 +355,11 @@ class Published(Figures):
 
         Raises
         ------
-        InputError: the folder cannot be written; the table is there already.
+        InputError: the folder cannot be written; the table is there already; the original, or
+            another file that was read, is at ``path``.
         VerificationError: what was written is not the release.
         """
+        self.require_kept(path, "the release")
         files.write(self.table, path, self.require_same, then, codebook, replace=replace)
 
     def write_pseudonyms(self, path: str | Path) -> None:
@@ -366,7 +369,19 @@ class Published(Figures):
         ------
         InputError: no column has pseudonyms, or the folder cannot be written.
         """
+        self.require_kept(path, "the table of pseudonyms")
         write_table(path, self.source, {n: self.edit.replacements[n] for n in self.roles.pseudonym})
+
+    def require_kept(self, path: str | Path, output: str) -> None:
+        """Raise InputError where writing ``output`` at ``path`` would replace what was read."""
+        require_kept(path, output, self.source.path, self.files_read)
+
+    @property
+    def files_read(self) -> Iterator[tuple[str, str]]:
+        """What files beside the original are to the release, and their names."""
+        for option in ("hierarchies", "models", "distance", "cost", "pseudonym"):
+            found = texts_in(getattr(self.policy, option))
+            yield from ((f"read for {option}", text) for text in found)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""

@@ -110,6 +110,7 @@ def write_report(
     """
 
     require_name(path)
+    release.require_kept(path, "the report")
     text = internal_report(release, name, inside) if internal else external_report(release, name)
     with whole(path, internal) as file:
         file.write(text.encode("utf-8", "replace"))

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
+from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
@@ -22,9 +23,10 @@ from incrowd.run import entropy
 from incrowd.series.asked import Asked
 from incrowd.series.history import History, require_followed
 from incrowd.series.plan import Layer
-from incrowd.tables.atomic import alone_in, whole
+from incrowd.tables.atomic import alone_in, same_file, whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, in_form_of, write
+from incrowd.tables.inputs import require_kept
 from incrowd.tables.released import fresh
 from incrowd.text.units import Number, gap_of, in_units
 
@@ -141,8 +143,12 @@ class Republished:
         Raises
         ------
         InputError: a folder cannot be written; at ``history`` stands what this release does not
-            follow.
+            follow; the table of today would be written over.
         """
+        for name, what in ((path, "the release"), (history, "the history")):
+            require_kept(name, what, self.table.source.path, ())
+        if same_file(path, history):
+            raise InputError("the release and the history name the same file; give each its own")
         source = in_form_of(self.table.source, self.published, path)
         with alone_in(Path(history).resolve().parent):
             require_followed(history, self.before, self.history)

@@ -131,7 +131,14 @@ class Table(Protocol):
 
 
 class Source(Table, Protocol):
-    """A table that can be turned into its release."""
+    """A table that can be turned into its release.
+
+    Attributes
+    ----------
+    path: the file, folder, pattern or address that it was read from; None for a data frame.
+    """
+
+    path: str | None
 
     def edited(self, edit: Edit) -> Table:
         """Return the release."""
@@ -263,7 +270,7 @@ class FewerRows:
     """The rows ``kept`` (int64, rising) of a table; its release has no others."""
 
     def __init__(self, source: Source, kept: NDArray[np.int64]) -> None:
-        self.source, self.kept = source, kept
+        self.source, self.kept, self.path = source, kept, source.path
         self.columns = source.columns
         self.rows = len(kept)
 

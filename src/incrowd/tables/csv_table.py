@@ -57,6 +57,8 @@ class CsvTable:
     header: the same as they are written, with their quotes.
     """
 
+    path: str | None = None
+
     def __init__(
         self, data: Bytes, starts: Places, ends: Ends, header: tuple[bytes, ...], dialect: Dialect
     ) -> None:

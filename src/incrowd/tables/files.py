@@ -21,6 +21,7 @@ from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
 from incrowd.tables.dialect import Dialect
 from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
+from incrowd.tables.inputs import with_table
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
@@ -52,6 +53,22 @@ def read(
     """
     require_threads_of_polars()
     require_one_line(path)
+    found = _read(path, delimiter, encoding, sheet, table, query)
+    if is_address(path):
+        found.path = with_table(str(path), table) if table else str(path)
+    elif str(path) != "-":  # a program may enter another folder before it writes
+        found.path = str(Path(path).absolute())
+    return found
+
+
+def _read(
+    path: str | Path,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
+    table: str | None,
+    query: str | None,
+) -> Source:
     if isinstance(path, str) and is_address(path):
         if sheet is not None:
             raise InputError("a database has no sheets; name a table of it")

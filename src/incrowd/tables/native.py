@@ -30,6 +30,8 @@ class NativeTable:
     columns: its column names.
     """
 
+    path: str | None = None
+
     def __init__(self, frame: "nw.DataFrame[Any]", back: Callable[[Any], Any]) -> None:
         self._frame, self._back = frame, back
         self.columns = tuple(frame.columns)

@@ -120,6 +120,7 @@ class PackedTable:
     """
 
     unseen = ""
+    path: str | None = None
 
     def __init__(
         self,

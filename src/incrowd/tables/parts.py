@@ -68,6 +68,8 @@ class PartsTable:
     odd: what its folder and files show beside cells, in words; see ``_odd``.
     """
 
+    path: str | None = None
+
     def __init__(
         self,
         base: CsvTable | PackedTable,

@@ -169,6 +169,8 @@ def _frames(table: EditedParts) -> Callable[[Path, Rows], None]:
 class Rejoined:
     """A release as it lies in a folder, its rows in the order of the edit."""
 
+    path: str | None = None
+
     def __init__(self, table: EditedParts, folder: Path, places: dict[str, Rows]) -> None:
         base = table.source.base
         csv = (base.dialect.delimiter, base.dialect.encoding) if isinstance(base, CsvTable) else ()

@@ -67,7 +67,7 @@ def pyreadstat() -> Any:
     return pyreadstat
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StatTable:
     """A table from a statistics package's file.
 
@@ -91,6 +91,7 @@ class StatTable:
     apart: frozenset[str] = frozenset()
     notes: bool = False
     unseen: str = ""
+    path: str | None = None
     _texts: dict[str, Column] = field(default_factory=dict, repr=False)
 
     @property
