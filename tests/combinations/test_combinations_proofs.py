@@ -118,9 +118,12 @@ def test_policy_file_and_measure(tmp_path: Path) -> None:
         ["frontier", "i.csv", "-k", "2:3", "--policy", "p.toml"],
         ["bound", "i.csv", "--policy", "p.toml"],
         ["anonymize", "i.csv", "-o", "n.csv", "--existing", "i.csv", "--policy", "p.toml"],
-        ["anonymize", "i.csv", "-o", "n.csv", "--report", "r.html", "--policy", "p.toml"],
+        ["anonymize", "i.csv", "-o", "n.csv", "--report-internal", "r.html", "--report-frontier",
+         "2:3", "--policy", "p.toml"],
+        ["anonymize", "i.csv", "-o", "n.csv", "--report-internal", "r.html", "--group", "note",
+         "--policy", "p.toml"],
     ],
-)
+)  # fmt: skip
 def test_refused_by_name(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -227,11 +227,10 @@ def require_table_of(policy: Policy, given: dict[str, Any]) -> None:
         raise InputError("--pseudonym-table goes with --pseudonym")
     if table is not None:
         require_place(table)
-    asked = options_of(("report", "report_internal", "metadata"), given)
+    asked = options_of(("report_frontier", "group"), given)
     if policy.protect and asked:
         raise InputError(
-            f"{', '.join(asked)}: not served with --protect, whose rows have no classes; see "
-            "incrowd measure"
+            f"{', '.join(asked)}: not served with --protect, whose rows have no classes"
         )
 
 

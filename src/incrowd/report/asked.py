@@ -36,6 +36,7 @@ def asked(view: View) -> Section:
         paragraphs(
             f"The release obeys {names}{agree}.{left}",
             *(f"{name[0].upper()}{name[1:]}: {told}." for name, told in view.meanings.items()),
+            together(view) or None,
             who_counts(view),
             linked_rows(view),
             no_longer_true(view) or None,
@@ -74,6 +75,17 @@ def others(view: View) -> str:
     if view.people is None:
         return f"at least {view.k - 1:,} others"
     return f"rows of at least {view.k - 1:,} other people"
+
+
+def together(view: View) -> str:
+    """What holds of combinations of columns, and what not."""
+    if not view.combinations:
+        return ""
+    return (
+        "A combination is a set of columns that others may know together: in its columns every row "
+        "reads like at least so many rows, itself among them. Whoever knows columns of several "
+        "combinations at once may find a row."
+    )
 
 
 def no_longer_true(view: View) -> Html:

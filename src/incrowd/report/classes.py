@@ -45,15 +45,20 @@ def classes_of_people(view: View, found: list[Bucket], pictures: Pictures) -> Se
 
 
 def bucket_table(
-    after: list[Bucket], before: list[Bucket] | None, rows: int, what: str = "rows"
+    after: list[Bucket],
+    before: list[Bucket] | None,
+    rows: int,
+    what: str = "rows",
+    groups: str = "classes",
 ) -> Html:
-    """The same as figures."""
+    """The same as figures; ``groups``: what the classes are called."""
+    title = f"{groups.capitalize()} by size"
     if before is None:
         lines = [[b.name, f"{b.classes:,}", f"{b.rows:,}", share(b.rows, rows)] for b in after]
-        return table("Classes by size", [f"{what} alike", "classes", "rows", "share"], lines)
+        return table(title, [f"{what} alike", groups, "rows", "share"], lines)
     lines = [
         [b.name, f"{a.classes:,}", f"{a.rows:,}", f"{b.classes:,}", f"{b.rows:,}"]
         for a, b in zip(before, after, strict=True)
     ]
-    head = [f"{what} alike", "classes before", f"{what} before", "classes after", f"{what} after"]
-    return table("Classes by size, before and after", head, lines)
+    named = (f"{name} {when}" for when in ("before", "after") for name in (groups, what))
+    return table(f"{title}, before and after", [f"{what} alike", *named], lines)

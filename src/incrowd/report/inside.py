@@ -16,6 +16,7 @@ from incrowd.policy.base import ROLES
 from incrowd.policy.spell import ascii_of, call_of
 from incrowd.published.base import Published
 from incrowd.report import plots
+from incrowd.report.combined import MOST_PICTURED, by_combination, columns_of
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, alone_table, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
@@ -40,6 +41,8 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
     """Prosecutor and marketer risk before and after: of rows, or of people where they count."""
     if not view.rows:
         return None
+    if view.combinations:
+        return by_combination(view, inside)
     before, after = inside.crowds
     was, now = (risk_figures(sizes, None) for sizes in (before, after))
     one, all_ = ("row", "rows") if view.people is None else ("person", "people")
@@ -114,35 +117,52 @@ def lost(view: View, inside: Inside) -> Section | None:
 
 
 def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:
-    """Sensitive columns: each class against the table."""
+    """Sensitive columns: each class against the table, or each group of a combination."""
+    if not view.combinations:
+        title = "Sensitive columns within classes"
+        items = spread(view, inside, pictures, view.qi, "classes", None)
+    else:
+        title, items = "Sensitive columns within groups", []
+        for one in view.combinations[:MOST_PICTURED]:
+            of = joined(" of ", columns_of(one))
+            items += spread(view, inside, pictures, one.columns, "groups", of)
+    return Section("sensitive", title, grid(*items)) if items else None
+
+
+def spread(
+    view: View,
+    inside: Inside,
+    pictures: Pictures,
+    qi: tuple[str, ...],
+    what: str,
+    of: Html | None,
+) -> list[Html]:
+    """Return what is shown of rows alike in some columns, which are called ``what`` ``of``."""
     items = []
-    found = spreads(view.columns, view.qi, view.sensitive, inside.release.model, view.decimal)
-    for spread in found:
+    for found in spreads(view.columns, qi, view.sensitive, inside.release.model, view.decimal):
         items.append(
             pictures.show(
-                joined(cell_text(spread.column), ": distance of classes from the table"),
-                plots.plot_spread(spread),
-                "Curve: share of rows in classes at most t from the table's distribution",
-                f"Earth Mover's Distance, {spread.distance} distance. The farther to the right, "
-                "the more a class tells about its people.",
-                spread_table(spread),
+                joined(cell_text(found.column), f": distance of {what}", of, " from the table"),
+                plots.plot_spread(found),
+                f"Curve: share of rows in {what} at most t from the table's distribution",
+                f"Earth Mover's Distance, {found.distance} distance. The farther to the right, "
+                f"the more one of the {what} tells about its people.",
+                spread_table(found, what),
             )
         )
         items.append(
             pictures.show(
-                joined(cell_text(spread.column), ": the farthest classes"),
-                plots.plot_farthest(spread),
-                "Stacked bars: values in the table and in the classes farthest from it",
+                joined(cell_text(found.column), f": the farthest {what}", of),
+                plots.plot_farthest(found),
+                f"Stacked bars: values in the table and in the {what} farthest from it",
                 None,
-                farthest_table(spread),
+                farthest_table(found, what),
             )
         )
-    if not items:
-        return None
-    return Section("sensitive", "Sensitive columns within classes", grid(*items))
+    return items
 
 
-def spread_table(spread: Spread) -> Html:
+def spread_table(spread: Spread, what: str) -> Html:
     """The same as figures."""
     ascending = np.argsort(spread.t)
     total = np.cumsum(spread.sizes[ascending]) / spread.sizes.sum()
@@ -150,17 +170,17 @@ def spread_table(spread: Spread) -> Html:
     for part in (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0):
         at = min(int(np.searchsorted(total, part - 1e-12)), len(total) - 1)
         lines.append([f"{part:.0%} of rows", f"{spread.t[ascending][at]:.3f}"])
-    return table("Distance t that classes of so many rows keep", ["rows", "t at most"], lines)
+    return table(f"Distance t that {what} of so many rows keep", ["rows", "t at most"], lines)
 
 
-def farthest_table(spread: Spread) -> Html:
+def farthest_table(spread: Spread, what: str) -> Html:
     """The same as figures."""
     heads = [cell_text(label, 24) for label in spread.labels]
     lines = [["the table", "", *(f"{s:.1%}" for s in spread.table)]]
     for i, shares in enumerate(spread.farthest):
         name = f"{spread.sizes[i]:,} rows"
         lines.append([name, f"{spread.t[i]:.3f}", *(f"{s:.1%}" for s in shares)])
-    return table("Values in the farthest classes", ["class", "t", *heads], lines)
+    return table(f"Values in the farthest {what}", ["rows", "t", *heads], lines)
 
 
 def frontier(inside: Inside, pictures: Pictures) -> Section | None:

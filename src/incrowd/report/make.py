@@ -5,6 +5,7 @@ from pathlib import Path
 
 from incrowd.errors import InputError
 from incrowd.published.base import Published
+from incrowd.report import combined
 from incrowd.report import inside as private
 from incrowd.report import sections as public
 from incrowd.report.asked import asked
@@ -33,7 +34,7 @@ def external_page(view: View) -> str:
     found = [
         asked(view),
         public.done(view),
-        classes(view, pictures),
+        (combined.groups if view.combinations else classes)(view, pictures),
         public.changes(view, pictures),
         public.columns(view, pictures),
         public.relations(view, pictures),
@@ -53,7 +54,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
     found = [
         asked(view),
         public.done(view),
-        classes(view, pictures),
+        (combined.groups if view.combinations else classes)(view, pictures),
         private.risk(view, inside, pictures),
         people(view, inside),
         attacks(inside),

@@ -200,6 +200,15 @@ def people_of(release: "Published") -> list[tuple[str, str]]:
     return [("people", words)]
 
 
+def smallest_of(release: "Published") -> list[tuple[str, str]]:
+    """Return the line on the smallest class, or on the smallest group of each combination."""
+    asked = " and ".join(release.models)
+    if release.protected is None:
+        return [("smallest class", f"{release.smallest_class:,} ({asked})")]
+    fewest = ", ".join(f"{rows:,}" for rows in release.smallest_groups)
+    return [("smallest groups", f"{fewest} ({asked})")]
+
+
 def card(release: "Published") -> str:
     """Return a small table."""
     changed = f"{release.changed_cells:,} of {release.cells:,} cells"
@@ -208,7 +217,7 @@ def card(release: "Published") -> str:
     proof = "optimal" if release.status == "optimal" else f"gap {shown_gap(release.gap)}"
     facts = [
         ("rows", f"{release.rows:,} in {counted(release.classes, 'class', 'classes')}"),
-        ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        *smallest_of(release),
         *people_of(release),
         *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),

@@ -132,12 +132,13 @@ def plot_classes(
     before: Sequence[Bucket] | None = None,
     what: str = "rows",
     alike: str | None = None,
+    groups: str = "classes",
 ) -> "Figure":
     """Draw how many rows, or people, are in classes of each size; ``alike``: what sizes count."""
     then = None if before is None else [bucket.rows for bucket in before]
     names = [b.name for b in after]
     figure, ax = bars(names, [b.rows for b in after], then)
-    labelled(ax, f"{what} in classes of this size", f"{alike or what} alike")
+    labelled(ax, f"{what} in {groups} of this size", f"{alike or what} alike")
     thousands(ax.xaxis)
     return figure
 

@@ -27,18 +27,27 @@ def share(part: float, whole: float) -> str:
 
 def in_short(view: View) -> Html:
     """Return the figures that come first."""
-    smallest = int(view.sizes[0]) if len(view.sizes) else 0
     changed = sum(view.changed.values())
     bound = shown(view.lower_bound)
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {shown_gap(view.gap)}"
     pairs = [
-        ("rows", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
-        crowd(view, smallest),
+        *crowds(view),
         ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
         ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),
         ("no release costs less than", small(bound, proof)),
     ]
     return facts(pairs)
+
+
+def crowds(view: View) -> list[tuple[str, Html]]:
+    """How many rows there are, and in what crowds they hide."""
+    rows = f"{view.rows:,}"
+    if view.combinations:
+        number, words = f"{len(view.combinations):,}", "in each, all rows hide as asked for"
+        return [("rows", small(rows, "")), ("combinations of columns", small(number, words))]
+    smallest = int(view.sizes[0]) if len(view.sizes) else 0
+    in_classes = small(rows, f"in {classes_of(len(view.sizes))}")
+    return [("rows", in_classes), crowd(view, smallest)]
 
 
 def crowd(view: View, smallest: int) -> tuple[str, Html]:
@@ -258,11 +267,13 @@ def pair_table(pairs: list[Pair], compare: bool) -> Html:
 
 def limits(view: View) -> Section:
     """What the release does not promise, and what an external report leaves out."""
+    one, several, by = "class", "classes", "quasi-identifiers"
+    if view.combinations:
+        one, several, by = "group", "groups", "columns of one combination"
     texts = [
-        "k-anonymity keeps a row from being told apart from the others of its class by the "
-        "quasi-identifiers. The rows of a class may still share a sensitive value. Nor does it "
-        "protect when a second release of the same people is published: fewer values are in both "
-        "classes of a person."
+        f"k-anonymity keeps a row from being told apart from the others of its {one} by the {by}. "
+        f"The rows of a {one} may still share a sensitive value. Nor does it protect when a second "
+        f"release of the same people is published: fewer values are in both {several} of a person."
     ]
     if not view.averaged:
         texts.append(
@@ -271,7 +282,7 @@ def limits(view: View) -> Section:
         )
     if view.sensitive:
         texts.append(
-            "That a class holds several sensitive values does not limit what can be inferred: a "
+            f"That a {one} holds several sensitive values does not limit what can be inferred: a "
             "reader who learns across classes how columns go together may be surer of one of them.",
         )
     if view.inside is not None:

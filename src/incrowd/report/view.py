@@ -19,6 +19,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS
 from incrowd.hierarchy.template import Template
 from incrowd.policy import Policy
+from incrowd.privacy.combination import Combination
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.report.distribution import Bar, compared
@@ -150,6 +151,8 @@ class View:
     crowds: int64, shape (classes,): people of each class, where pseudonyms tell them, else None.
     ownerless: rows left out because they do not say whose they are; in an external report 0.
     averaged: columns whose cells are averages of classes, with what is published, in words.
+    combinations: of quasi-identifiers that have a k of their own; then no k of all of them holds,
+        unless it is one of these.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     earlier: rows that an earlier release published, and that stay as they are.
     codes: published columns whose numbers are codes, and no quantities.
@@ -191,6 +194,7 @@ class View:
     crowds: NDArray[np.int64] | None = None
     ownerless: int = 0
     averaged: Mapping[str, str] = field(default_factory=dict)
+    combinations: tuple[Combination, ...] = ()
     deleted: tuple[int, Number] | None = None
     earlier: int = 0
     codes: frozenset[str] = frozenset()
@@ -275,6 +279,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         crowds=None if crowds is None else np.sort(crowds),
         ownerless=release.rows_without_person if inside else 0,
         averaged=averages_of(release),
+        combinations=() if release.protected is None else release.protected.asked,
         deleted=deletions_of(release),
         earlier=getattr(release, "earlier", 0),
         codes=codes_of(policy, (*roles.qi, *roles.sensitive, *roles.keep)),
@@ -353,7 +358,14 @@ def require_whole(release: Published) -> None:
 
 
 def require_group(release: Published, group: str, internal: bool = True) -> None:
-    """Raise InputError for households in an external report, or by no column of the original."""
+    """Raise InputError for households in an external report, or by no column of the original.
+
+    Raises
+    ------
+    OutOfScopeError: combinations of columns have a k of their own: there are no classes.
+    """
+    if release.protected is not None:
+        raise OutOfScopeError("group is not served with protect, whose rows have no classes")
     if not internal:
         raise InputError(
             "risks of households are the publisher's; they go into an internal report "
