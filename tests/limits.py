@@ -50,7 +50,7 @@ TABLES: dict[str, Callable[[], Instance]] = {
     "tiny": lambda: table(random(20, 8, 4)),
     "weights apart": lambda: apart(40),
     "weights apart, larger": lambda: apart(400),
-    "deep": lambda: deep(500, 4, 8),
+    "deep": lambda: deep(300, 4, 8),
     "all different": lambda: table(np.repeat(np.arange(3000)[:, None], 8, 1)),
     "all equal": lambda: table(np.zeros((3000, 8), np.int64)),
     "wide": lambda: table(random(200, 40, 3)),

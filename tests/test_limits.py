@@ -37,8 +37,8 @@ from incrowd.solvers.matching.nodes import grid_of
 from incrowd.solvers.matching.walk import Walker
 from limits import TABLES, problem
 
-LIMIT, LATE = 0.12, 10.0  # seconds given; beyond those, at most
-SOON = 0.1  # seconds from the beginning of a stage to an interrupt in the midst of it
+LIMIT, LATE = 0.06, 10.0  # seconds given; beyond those, at most
+SOON = 0.03  # seconds from the beginning of a stage to an interrupt in the midst of it
 
 
 @pytest.fixture(autouse=True)

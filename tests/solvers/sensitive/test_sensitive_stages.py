@@ -186,9 +186,10 @@ def test_slices_end_where_they_stand() -> None:
     run.stop.halt()
     found = LawfulAnnealing(moves=20).run(lists, run.places, 1.0, 1.0, 0)
     assert (found == start).all()
-    found = SoftAnnealing().run(lists, run.places, 1.0, 20, (1.0, 0.1), (5.0, 5.0), 0)
+    asked = (run.places, 1.0, 20, (1.0, 0.1), (5.0, 5.0), 0)
+    found = SoftAnnealing().run(lists, *asked)
     assert (found == start).all()
-    free = SoftAnnealing().run(lists._replace(halt=NEVER), run.places, 1.0, 20, (1, 0.1), (5, 5), 0)
+    free = SoftAnnealing().run(lists._replace(halt=NEVER), *asked)
     assert (free != start).any()
 
 
