@@ -19,7 +19,7 @@ from incrowd.cli import cli
 from incrowd.cli.republish import in_words
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.series.checked import require_lawful
-from incrowd.series.history import Person
+from incrowd.series.history import Person, seal_of
 
 VALUES = "stuv"
 ASKED: dict[str, Any] = {"person": "pid", "sensitive": "s", "qi": ["x", "y"], "seed": 1}
@@ -230,10 +230,11 @@ def test_command_line(folder: Path) -> None:
     done = run(f"republish 1.csv -o o1.csv {WORDS} --json")
     first = json.loads(done.stdout)
     assert (first["release"], first["rows"], first["counterfeits"]) == (1, 12, 0)
+    assert "the first of a new series" in done.stderr
     assert (folder / "h").stat().st_mode & 0o777 == 0o600
     done = run(f"republish 2.csv -o o2.csv {WORDS}")
     assert done.exit_code == 0, done.output
-    assert "number 2 of its series" in done.stderr
+    assert "number 2 of its series" in done.stderr and "new series" not in done.stderr
     assert pl.read_csv("o2.csv").columns == ["x", "s", "class", "counterfeits"]
     before = (folder / "h").read_bytes()
     for words in (f"{WORDS} -m 2", f"{WORDS} -k 2", f"{WORDS} --qi s", f"{WORDS} -o h"):
@@ -330,7 +331,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
     with pytest.raises(InputError, match=words):
         ic.republish(table, "h", person="pid", sensitive="s", m=4)
     plain = json.loads(Path("h").read_text())
-    del plain["sha256"]  # which would differ
+    del plain["sha256"]
     for name, value in (
         ("format", "x"),
         ("people", {"1": ["s", ["t"], []]}),
@@ -341,7 +342,8 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         ("releases", {}),
         *(("people", plain["people"] | {"5": entry}) for entry in wrong_people(plain)),
     ):
-        Path("h").write_text(json.dumps(plain | {name: value}))
+        changed = plain | {name: value}
+        Path("h").write_text(json.dumps(changed | {"sha256": seal_of(changed)}))
         with pytest.raises(InputError, match="not a history of incrowd republish"):
             ic.republish(table, "h", person="pid", sensitive="s")
     for wrong in ("{", "[" * 100_000):

@@ -10,6 +10,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import InputError
+from incrowd.series.history import seal_of
 
 ASKED: dict[str, Any] = {"person": "pid", "sensitive": "s", "m": 2, "k": 2, "seed": 1}
 Plain = dict[str, Any]
@@ -115,8 +116,9 @@ def test_what_does_not_hold_together(change: Callable[[Plain], None], history: P
     """Tests that nothing follows a history of which one entry was changed, in a plain answer."""
     plain = json.loads(history.read_text())
     change(plain)
-    for without in ((), ("sha256",)):  # earlier versions wrote no hash
-        history.write_text(json.dumps({n: part for n, part in plain.items() if n not in without}))
+    rest = {name: part for name, part in plain.items() if name != "sha256"}
+    for changed in (plain, rest, rest | {"sha256": seal_of(rest)}):  # a stale, no, a new hash
+        history.write_text(json.dumps(changed))
         with pytest.raises(InputError, match="or a damaged one"):
             ic.republish(table(0, 12), history, **ASKED)
 
@@ -137,8 +139,11 @@ def test_what_holds_together_is_told_by_its_hash(tmp_path: Path) -> None:
     path.write_text(json.dumps(honest))
     with pytest.raises(InputError, match="or a damaged one"):
         ic.republish(table(0, 12), path, **asked)
-    del honest["sha256"]  # or made anew, with all the rest
+    del honest["sha256"]
     path.write_text(json.dumps(honest))
+    with pytest.raises(InputError, match="or a damaged one"):
+        ic.republish(table(0, 12), path, **asked)
+    path.write_text(json.dumps(honest | {"sha256": seal_of(honest)}))  # made anew
     _ = ic.republish(table(0, 12), path, **asked)
     for other in (path, tmp_path / "not there"):
         with pytest.raises(InputError, match="not the history that is expected"):
@@ -153,14 +158,3 @@ def test_an_entry_stands_once(history: Path) -> None:
     history.write_text(history.read_text().replace('"people": {"', f'"people": {{{entry}, "', 1))
     with pytest.raises(InputError, match="or a damaged one"):
         ic.republish(table(0, 12), history, **ASKED)
-
-
-def test_histories_of_earlier_versions(history: Path) -> None:
-    """Tests that a history is followed that does not say how many people are known."""
-    plain = json.loads(history.read_text())
-    del plain["sha256"]
-    for each in plain["releases"]:
-        del each["people"]
-    history.write_text(json.dumps(plain))
-    release = ic.republish(table(0, 12), history, **ASKED)
-    assert len(release.history.people) == release.history.releases[-1]["people"] == 12

@@ -145,7 +145,8 @@ def in_words(release: "Republished", output: str, history: str) -> str:
     for name, one, several, words in reasons:
         if why[name]:
             lines.append(("withheld", f"{counted(why[name], one, several)} {words}"))
-    lines.append(("release", f"number {len(release.history.releases)} of its series"))
+    number, new = len(release.history.releases), "the first of a new series: no history was there"
+    lines.append(("release", f"number {number} of its series" if release.before.releases else new))
     lines.append(("written", f"{output}, {history} (keep it private)"))
     lines.append(("hash", f"of the history: {release.history.seal} (--expect-history, next time)"))
     return "\n".join(f"{name:<9}{fact}" for name, fact in lines)

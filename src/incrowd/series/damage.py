@@ -2,7 +2,7 @@
 
 A history is the owner's own file, so nothing here defends against somebody who makes a new one that
 holds together (``history.require_expected`` does, where its hash is kept elsewhere).  What is found
-is an entry that was taken out, doubled, or changed by itself, in histories without a hash as well.
+is an entry that was taken out, doubled, or changed by itself, with a hash that was made anew.
 """
 
 from collections import Counter
@@ -14,8 +14,8 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.series.history import DAMAGED, History, Person
 
-OF_RELEASE = {"rows", "counterfeits", "classes", "withheld"}
-PEOPLE = "people"  # of a release: how many are known with it; earlier versions did not say
+PEOPLE = "people"  # of a release: how many are known with it
+OF_RELEASE = {"rows", "counterfeits", "classes", "withheld", PEOPLE}
 
 
 def require_whole(path: str | Path, history: History) -> None:
@@ -71,7 +71,7 @@ def fit_releases(history: History) -> bool:
     """Whether releases are counted in whole numbers, the last as its classes are."""
     releases: Sequence[Mapping[str, Any]] = history.releases
     for each in releases:
-        if {*each} - {PEOPLE} != OF_RELEASE:
+        if {*each} != OF_RELEASE:
             return False
         if any(type(number) is not int or number < 0 for number in each.values()):
             return False
@@ -80,10 +80,10 @@ def fit_releases(history: History) -> bool:
     found = {"rows": real, "counterfeits": places - real, "classes": len(history.classes)}
     last = releases[-1] if releases else dict.fromkeys(OF_RELEASE, 0)
     rows, known = [each["rows"] for each in releases], len(history.people)
-    counts = [each[PEOPLE] for each in releases if PEOPLE in each]
+    counts = [each[PEOPLE] for each in releases]
     return (
         all(last[name] == number for name, number in found.items())
         and max(rows, default=0) <= known <= sum(rows)
         and all(before <= after for before, after in pairwise(counts))
-        and last.get(PEOPLE, known) == known
+        and last[PEOPLE] == known
     )

@@ -16,7 +16,7 @@ from incrowd.privacy.cautions import bare
 
 FORMAT, VERSION = "incrowd-history", 1
 PARTS = {"format", "version", "asked", "releases", "people", "classes"}
-SEAL = "sha256"  # of all the rest; earlier versions did not write it
+SEAL = "sha256"  # of all the rest
 DAMAGED = "{}: is not a history of incrowd republish, or a damaged one"
 
 
@@ -105,8 +105,7 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         plain = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=once)
-        seal = plain.pop(SEAL, None)
-        require(seal is None or seal == seal_of(plain))
+        require(plain.pop(SEAL) == seal_of(plain))
         require({*plain} == PARTS)
         require(plain["format"] == FORMAT and same(plain["version"], VERSION))
         people = {key: person_of(*entry) for key, entry in plain["people"].items()}
