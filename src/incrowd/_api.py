@@ -28,7 +28,7 @@ from incrowd.policy.options import documented, taking
 from incrowd.policy.served import require_served
 from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
-from incrowd.report.sample import require_stratum, require_weights
+from incrowd.report.sample import require_survey
 from incrowd.run.events import (
     ENCODING,
     RECHECK,
@@ -227,9 +227,7 @@ def begun(
     rules = rules_of(policy) if averages else {}
     require_averaging(policy, rules)
     source = derived(source, policy.derive, policy.na)
-    if policy.survey_weight is not None:  # a report would refuse it only after the search
-        require_weights(source, policy, policy.survey_weight)
-        require_stratum(source.columns, policy.survey_stratum)
+    require_survey(policy, source.columns, lambda name: source)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)

@@ -1,8 +1,9 @@
 """The front door on Spark: what is asked, and whether it is served; loads without pyspark."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import InputError, MissingExtraError, OutOfScopeError, no_column
+from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.models import counts_pairs
@@ -10,9 +11,10 @@ from incrowd.policy.options import taking
 from incrowd.policy.served import require_served
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
-from incrowd.report.sample import require_stratum, require_weights
+from incrowd.report.sample import require_survey
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.base import Source
 from incrowd.tables.native import from_native
 
 if TYPE_CHECKING:
@@ -110,9 +112,7 @@ def release_of(
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    if policy.survey_weight is not None:
-        require_survey_weights(df, policy, policy.survey_weight)
-        require_stratum(df.columns, policy.survey_stratum)
+    require_survey(policy, df.columns, partial(column_of, df))
     from incrowd.spark import adding, making
 
     if existing is None:
@@ -133,13 +133,11 @@ def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None
         )
 
 
-def require_survey_weights(df: "DataFrame", policy: Policy, name: str) -> None:
-    """Raise InputError for a column that holds no survey weights: before a search, not after it."""
-    if name not in df.columns:
-        raise no_column("survey weight", name, df.columns)
+def column_of(df: "DataFrame", name: str) -> Source:
+    """Return a table of the different values of one column."""
     own = df.toDF(*(f"c{j}" for j in range(len(df.columns))))  # names may hold dots
     values = own.select(f"c{df.columns.index(name)}").distinct().toArrow()
-    require_weights(from_native(values.rename_columns([name])), policy, name)
+    return from_native(values.rename_columns([name]))
 
 
 def require_frame(df: "DataFrame") -> None:
