@@ -152,9 +152,9 @@ def records_of(release: Any, column: str) -> dict[tuple[Any, ...], int]:
     [
         ({"person": ()}, "linked_rows goes with person"),
         ({"sensitive": "s", "id": (), "l": 2}, "linked_rows or a pseudonym"),
-        ({"fixed": "x"}, "fixed: not served with linked_rows"),
-        ({"caps": {"x": 0.5}}, "caps: not served with linked_rows"),
-        ({"veil": 0.1}, "veil: not served with linked_rows"),
+        ({"fixed": "x"}, "linked_rows is not served with fixed"),
+        ({"caps": {"x": 0.5}}, "linked_rows is not served with caps"),
+        ({"veil": 0.1}, "linked_rows is not served with veil"),
         ({"constant_alike": True}, "constant_alike is not served with linked_rows"),
         ({"linked_rows": 1}, "linked_rows must be true or false"),
         ({"k": 3}, "a number of rows that fewer than 3 people have"),
@@ -332,7 +332,7 @@ def test_a_pseudonym_of_what_never_repeats_links_nothing(folder: Path) -> None:
         ({"pseudonym": "pid", "id": "pid"}, "both id and pseudonym"),
         ({"pseudonym": "pid", "person": ["pid", "s"]}, "make one column"),
         ({"pseudonym": "pid", "person": "pid", "sensitive": "s", "l": 2}, "only k is served"),
-        ({"pseudonym": "pid", "person": "pid", "fixed": "x"}, "fixed: not served"),
+        ({"pseudonym": "pid", "person": "pid", "fixed": "x"}, "of the person is not served with"),
         ({"pseudonym": 3}, "pseudonym takes"),
     ],
 )

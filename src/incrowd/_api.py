@@ -18,7 +18,6 @@ from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
 from incrowd.existing.of_table import ends_beyond, extended
-from incrowd.existing.served import require_servable as require_extendable
 from incrowd.hierarchy.averages import Averages
 from incrowd.persons.alike import solve_alike
 from incrowd.persons.records import solve_records
@@ -26,9 +25,10 @@ from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.options import documented, taking
+from incrowd.policy.served import require_served
 from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
-from incrowd.report.sample import require_stratum, require_weights
+from incrowd.report.sample import require_survey
 from incrowd.run.events import (
     ENCODING,
     RECHECK,
@@ -131,7 +131,7 @@ def release_of(
             )
         if existing is None:
             return _release_of(begun(source, policy, tell, stop, averages=True), tell)
-        require_extendable(policy)
+        require_served(policy, "with existing")
         start = begun(source, policy, tell, stop, existing)
         return extended(start.table, existing, policy, start.context)
 
@@ -227,9 +227,7 @@ def begun(
     rules = rules_of(policy) if averages else {}
     require_averaging(policy, rules)
     source = derived(source, policy.derive, policy.na)
-    if policy.survey_weight is not None:  # a report would refuse it only after the search
-        require_weights(source, policy, policy.survey_weight)
-        require_stratum(source.columns, policy.survey_stratum)
+    require_survey(policy, source.columns, lambda name: source)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)

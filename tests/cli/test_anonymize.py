@@ -179,7 +179,7 @@ ERRORS = [
     (["in.csv", "-o", "o", "--proof", "in.csv"], 2, "is the input itself", "proof is input"),
     (["in.csv", "-o", "-", "--proof", "p"], 2, "--proof needs files", "proof of a pipe"),
     (["in.csv", "-o", "o", "--l-kind", "distinct"], 2, "--l-kind goes with --l, which", "no l"),
-    (["in.csv", "-o", "o", "--c", "2"], 2, "c belongs to l, which is not given", "c without l"),
+    (["in.csv", "-o", "o", "--c", "2"], 2, "c goes with l, which is not given", "c without l"),
     (["in.csv", "-o", "o", "--distance", "equal"], 2, "--distance goes with --t, which", "no t"),
     (["in.csv", "-o", "o", "--block-rows", "5"], 2, "--block-rows goes with", "no Spark"),
     (["in.csv", "-o", "o", "--scratch", "s"], 2, "--scratch goes with", "no Spark, no scratch"),

@@ -175,6 +175,9 @@ def test_an_identifier_that_repeats_is_warned_of():
     release = ic.codebook(frame, PATTERNS, 2, id="name", keep="ill")
     assert "about one row" in release.warnings[0]
     assert ic.codebook(people(30), PATTERNS, 2, id="name", keep="ill").warnings == ()
+    nameless = people(30).with_columns(name=pl.when(pl.col("sex") == "f").then("name"))
+    release = ic.codebook(nameless, PATTERNS, 2, id="name", keep="ill")
+    assert release.warnings == (), "rows without an identifier share none"
 
 
 @pytest.mark.parametrize(

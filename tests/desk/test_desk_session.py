@@ -4,6 +4,7 @@ import json
 import shlex
 import threading
 from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from incrowd.cli import cli
 from incrowd.desk import figures
 from incrowd.desk import session as session_module
 from incrowd.desk.analysis import function_of
-from incrowd.desk.ask import FURTHER, NOT_YET, ROLES, Ask
+from incrowd.desk.ask import FURTHER, ROLES, Ask
 from incrowd.desk.session import Session
 from incrowd.desk.work import Making
 from incrowd.errors import InputError
+from incrowd.policy.served import UNSERVED as ROWS
 from incrowd.run.events import Event
 
 
@@ -121,7 +123,7 @@ def test_undo_and_redo_everything(page: Page):
         ({"further": {"k": 0}}, "k must be"),
         ({"further": {"k": "many"}}, "whole number"),
         ({"further": {"gap": 2}}, "at most 1"),
-        ({"further": {"c": 3}}, "belongs to l"),
+        ({"further": {"c": 3}}, "goes with l"),
         ({"further": {"kk": 3}}, "did you mean 'k'"),
         ({"further": {"models": [{"l": 2, "t": 0.1}]}}, "one of k, l"),
         ({"roles": []}, "maps names"),
@@ -632,7 +634,8 @@ def test_the_page_knows_every_option():
     taken = {*FURTHER, *ROLES, "hierarchies"}
     search = {"reductions", "spend", "threads"}
     known = {one.name for one in fields(ic.Policy)}
-    assert known - taken - search == {*NOT_YET, "missing_person", "pseudonym"}
+    refused = [names.split() for where, names, _ in ROWS if where == "by the page"]
+    assert known - taken - search == {*chain(*refused)}
 
 
 def test_no_seed_is_asked_that_nobody_gave(page: Page):

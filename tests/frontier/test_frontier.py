@@ -187,7 +187,7 @@ def test_what_cannot_be():
         ic.frontier(frame, [])
     with pytest.raises(InputError, match="k must be a whole number"):
         ic.frontier(frame, [0, 2])
-    with pytest.raises(OutOfScopeError, match="linked rows"):
+    with pytest.raises(OutOfScopeError, match="pseudonym of the person"):
         ic.frontier(frame, [2], person="job", pseudonym="job")
     with pytest.raises(TypeError, match=r"frontier\(\) .*no_such"):
         ic.frontier(frame, [2], no_such=1)

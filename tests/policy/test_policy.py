@@ -67,9 +67,9 @@ BAD_POLICIES = [
     ({"gap": "1%"}, "gap must be a share"),
     ({"order": "shuffled"}, "order is 'shuffled'; did you mean 'shuffle'"),
     ({"star": ""}, "star, the mark of a suppressed cell, must be"),
-    ({"c": 2}, "c belongs to l, which is not given"),
-    ({"l_kind": "entropy", "models": "l=2,kind=entropy"}, "l_kind belongs to l"),
-    ({"distance": "ordered", "models": "t=0.2"}, "distance belongs to t, which is not given"),
+    ({"c": 2}, "c goes with l, which is not given"),
+    ({"l_kind": "entropy", "models": "l=2,kind=entropy"}, "l_kind goes with l"),
+    ({"distance": "ordered", "models": "t=0.2"}, "distance goes with t, which is not given"),
     ({"qi": 3}, "qi takes a column name or a list of them"),
 ]
 

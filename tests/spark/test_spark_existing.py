@@ -174,14 +174,14 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
     refused(ic.InputError, "there are no new rows", frame.limit(0))
     refused(ic.InputError, "with 'born', which the earlier", existing=old.drop("born"))
     refused(ic.InputError, "expected a Spark frame", existing=before)
-    refused(ic.InputError, "method and reductions", method="engine")
+    refused(ic.InputError, "method is not served with existing", method="engine")
     refused(
         ic.InputError,
         "'illness' is of type",
         existing=old.withColumn("illness", old.age.cast("int")),
     )
     refused(ic.OutOfScopeError, "compares every class with the whole table", t=0.9)
-    refused(ic.OutOfScopeError, "person with existing", person="id", id=None)
+    refused(ic.OutOfScopeError, "person is not served with existing on Spark", person="id", id=None)
     refused(ic.OutOfScopeError, "hold_back is not served", hold_back=True)
     refused(ic.OutOfScopeError, "proofs and reports", whole=True)
     refused(ic.OutOfScopeError, "blocks do not see it", l=2, block_rows=2)

@@ -1,6 +1,7 @@
 """Tests that what Spark wrote is read back as a release of one machine, with its reports."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import incrowd.spark
 from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError
-from incrowd.spark.front import require_survey_weights
+from incrowd.report.sample import require_survey
+from incrowd.spark.front import column_of
 
 ASKED = ["-k", "4", "--id", "id", "--sensitive", "illness", "-q"]
 
@@ -93,4 +95,5 @@ def test_survey_weights_are_refused_before_the_search(spark: Any) -> None:
     for name, told in (("no", "no numbers"), ("nobody", "no column")):
         with pytest.raises(InputError, match=told):
             incrowd.spark.release(frame, 3, qi="age", keep=["w.t", "no"], survey_weight=name)
-    require_survey_weights(frame, ic.Policy(), "w.t")
+    policy = ic.Policy(survey_weight="w.t")
+    require_survey(policy, frame.columns, partial(column_of, frame))

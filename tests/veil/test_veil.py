@@ -163,7 +163,7 @@ def test_too_few_rows():
 
 def test_others_refuse_a_veil():
     """Tests the ways that know no veil."""
-    with pytest.raises(OutOfScopeError, match="knows no veil"):
+    with pytest.raises(OutOfScopeError, match="veil is not served by frontier"):
         ic.frontier(people(60), [2, 3], policy=Policy(veil=0.1))
     earlier = ic.anonymize(people(60), k=3).data
     with pytest.raises(OutOfScopeError, match="earlier rows had none"):

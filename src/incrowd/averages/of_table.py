@@ -20,7 +20,7 @@ from incrowd.hierarchy.averages import SERVED_COSTS, Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
 from incrowd.policy.base import Policy
-from incrowd.policy.kinds import asked_among
+from incrowd.policy.served import asked_among
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
@@ -30,8 +30,8 @@ from incrowd.text.units import counted
 
 FINE = 10**6  # costs are counted to a millionth of a cell, or finer
 QUANTUM = 1000  # prices to a thousandth of that
-UNSERVED = ("person", "pseudonym", "l", "t", "models", "veil", "fixed", "linked", "caps")
-UNSERVED += ("suppress_rows", "delete_rows", "reductions", "protect")
+UNSERVED = "person pseudonym l t models veil fixed linked caps "
+UNSERVED += "suppress_rows delete_rows reductions protect"
 
 
 @dataclass(frozen=True, eq=False)

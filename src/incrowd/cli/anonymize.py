@@ -8,12 +8,12 @@ import click
 from incrowd.cli import options
 from incrowd.cli.earlier import (
     of_all,
-    options_of,
     record_of_all,
     require_existing,
     require_plain,
     with_earlier,
 )
+from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
 from incrowd.cli.progress import progress
@@ -114,8 +114,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         require_derived(source is not read, given)
         require_form(output, source, given)
         for name in ("group", "survey_weight", "survey_stratum"):
-            option, asked = f"--{name.replace('_', '-')}", [given[name]][: bool(given[name])]
-            options.require_columns(option, asked, source.columns)
+            asked = [given[name]] if given[name] else []
+            options.require_columns(options.spelled(name), asked, source.columns)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_writable(source, policy, output, given)
         require_untold(policy, given)
@@ -179,7 +179,7 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
     """Raise InputError for options that do not go together on one machine."""
     for name in ("block_rows", "scratch"):
         if given[name] is not None:
-            raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
+            raise InputError(f"{options.spelled(name)} goes with --engine spark")
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
     if given["derived"] is not None:

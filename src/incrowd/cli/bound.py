@@ -10,7 +10,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
 from incrowd.policy import Policy
-from incrowd.policy.kinds import require_unasked
+from incrowd.policy.served import require_served
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
@@ -42,8 +42,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     stop = Stop()
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
-    require_unasked(policy, ["delete_rows"], "by bound, which speaks of releases of all rows")
-    require_unasked(policy, ["protect"], "by bound; a release says its own bound")
+    require_served(policy, "by bound")
     stop.time_limit, stop.threads = policy.time_limit, policy.limits[-1]
     with (
         standard_output_kept(),

@@ -246,7 +246,7 @@ def verified(
         raise InputError("--patterns goes with --statement, which says k, sample, ε and δ")
     typed = [name for name in given if name not in HELD and options.is_typed(name)]
     if typed:
-        raise InputError(f"--{typed[0].replace('_', '-')} does not go with --patterns")
+        raise InputError(f"{options.spelled(typed[0])} does not go with --patterns")
     if "-" in (release, original, given["patterns"]):
         raise InputError("--patterns needs files, not pipes: the statement names their hashes")
     said = read_statement(statement)

@@ -1,9 +1,9 @@
 """Rows that are added to an earlier release: what proofs and reports then need, and speak of."""
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.cli import options
+from incrowd.cli.options import options_of
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, require_place
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from incrowd.release import Release
 
 OF_WHOLE = ("proof", "report", "report_internal", "metadata")
-
-
-def options_of(names: Iterable[str], given: Mapping[str, Any]) -> list[str]:
-    """Return those of some options that are given, as they are written."""
-    return [f"--{name.replace('_', '-')}" for name in names if given[name]]
 
 
 def require_plain(given: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from incrowd.cli.options import spelled
 from incrowd.cli.output import say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError, did_you_mean
@@ -73,7 +74,7 @@ def _parameter(option: Option) -> click.Option:
         kind = click.Choice(option.choices)
     elif isinstance(option.default, Fraction):
         kind = _Fraction()
-    names = [f"--{option.name.replace('_', '-')}"]
+    names = [spelled(option.name)]
     if option.name == "k":
         names.append("-k")  # as in every other command
     return click.Option(

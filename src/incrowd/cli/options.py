@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -207,6 +207,16 @@ def split_pairs(
     return pairs
 
 
+def spelled(name: str) -> str:
+    """Return an option as it is typed, by the name of its parameter."""
+    return f"--{name.removeprefix('of_').replace('_', '-')}"
+
+
+def options_of(names: Iterable[str], given: Mapping[str, Any]) -> list[str]:
+    """Return those of some options that are given, as they are typed."""
+    return [spelled(name) for name in names if given.get(name)]
+
+
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the shared options, and the policy file among them, into the arguments of ``Policy``.
 
@@ -231,7 +241,7 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
         arguments.pop("k", None)  # so that it gives way to the combinations
     for name, owner in (("l_kind", "l"), ("distance", "t")):
         if is_typed(name) and arguments.get(owner) is None:
-            raise InputError(f"--{name.replace('_', '-')} goes with --{owner}, which is not given")
+            raise InputError(f"{spelled(name)} goes with {spelled(owner)}, which is not given")
     for option in given:
         if option.kind in MANY and options[option.name]:
             before = arguments.get(option.name)

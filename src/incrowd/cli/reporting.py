@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli.frontier import numbers
-from incrowd.cli.options import together
+from incrowd.cli.options import options_of, together
 from incrowd.cli.output import say, warn
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address, workbook_of
@@ -64,10 +64,9 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
-    for name in ("group", "report_attacks", "survey_weight", "survey_stratum"):
-        if given.get(name) and given["report_internal"] is None:
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} goes with --report-internal: it is part of that")
+    parts = options_of(("group", "report_attacks", "survey_weight", "survey_stratum"), given)
+    if parts and given["report_internal"] is None:
+        raise InputError(f"{parts[0]} goes with --report-internal: it is part of that")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
     if wanted.get("--report") or wanted.get("--report-internal"):
         from incrowd.report.make import require_matplotlib, require_name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
-from incrowd.cli.earlier import options_of
+from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import require_proof_of
 from incrowd.cli.progress import progress
@@ -27,15 +27,11 @@ if TYPE_CHECKING:
 
     from incrowd.release import Release
 
-UNSERVED = {
-    "spreadsheet_safe": "--spreadsheet-safe",
-    "metadata": "--metadata",
-    "existing_original": "--existing-original",
-    "existing_proof": "--existing-proof",
-    "joined": "--joined",
-    "held_back": "--held-back",
-    "codebook": "--codebook",
-}
+UNSERVED = (
+    *("spreadsheet_safe", "metadata", "existing_original", "existing_proof", "joined"),
+    *("held_back", "codebook"),
+)
+OF_FILES = ("sheet", "of_table", "query", "replace", "derive", "derived")
 PARQUET = (".parquet", ".pq")
 
 
@@ -69,13 +65,10 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
 def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
     """Raise InputError for what ``--engine spark`` does not do."""
     require_spark()
-    asked = [option for name, option in UNSERVED.items() if given.get(name)]
-    if asked:
+    if asked := options_of(UNSERVED, given):
         raise InputError(f"{', '.join(asked)}: not served with --engine spark")
-    for name in ("sheet", "of_table", "query", "replace", "derive", "derived"):
-        if given[name]:
-            option = f"--{name.removeprefix('of_')}"
-            raise InputError(f"{option}: not served with --engine spark, which reads files")
+    if asked := options_of(OF_FILES, given):
+        raise InputError(f"{asked[0]}: not served with --engine spark, which reads files")
     if "-" in (table, output):
         raise InputError("--engine spark reads and writes files and folders, not pipes")
     require_proof_of(given["statement"], given["proof"])

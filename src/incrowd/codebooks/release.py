@@ -23,6 +23,7 @@ from incrowd.tables.base import Edit, Source
 from incrowd.tables.files import alike, open_table, write
 from incrowd.tables.inputs import require_kept
 from incrowd.tables.released import fresh
+from incrowd.tables.whose import repeating
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -239,12 +240,12 @@ def _texts(source: Source, name: str, rows: Ints) -> "pl.Series":
 
 def _repeated(source: Source, names: Sequence[str]) -> list[str]:
     """Warn of identifiers that stand in several rows: one row is protected, not all of a person."""
-    found = {name: told(source, name) for name in names}
-    few = {name: c and len(c.compact().values) < source.rows for name, c in found.items()}
+    known = [name for name in names if told(source, name) is not None]
+    several = [name for name, _, _ in repeating(source, known)]
     return [
-        f"values of {name!r}, which is left out, {'may ' if repeat is None else ''}repeat: the "
+        f"values of {name!r}, which is left out, {'' if name in known else 'may '}repeat: the "
         f"guarantee is about one row. If {name!r} names people, that of somebody with several rows "
         "is weaker; take one row each"
-        for name, repeat in few.items()
-        if repeat is not False
+        for name in names
+        if name in several or name not in known
     ]

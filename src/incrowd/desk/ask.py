@@ -13,7 +13,7 @@ from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, source_of
 from incrowd.policy import Policy
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star, rule_for
-from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
+from incrowd.policy.served import require_served
 from incrowd.policy.spell import said
 from incrowd.policy.table import OPTIONS
 from incrowd.tables.base import Column, Source
@@ -27,7 +27,6 @@ FURTHER = (
     *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "decimal", "derive"),
     *("survey_weight", "survey_stratum"),
 )
-NOT_YET = (*LAWS_OF_ALL_ROWS, "protect", "veil", "delete_rows", "hold_back", "strict")
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
 Own = tuple[tuple[str, ...], ...]
 
@@ -72,10 +71,7 @@ class Ask:
         ------
         InputError: a column has no role, there is no such column, or the page cannot keep to it.
         """
-        require_unasked(policy, NOT_YET, "by the page yet")
-        more = {"pseudonym": policy.pseudonym, "missing_person": policy.missing_person != "error"}
-        for name in (name for name, asked in more.items() if asked):
-            raise InputError(f"the page does not serve {name} (a policy file's) yet")
+        require_served(policy, "by the page")
         roles = policy.roles(columns)
         of = {name: role for role in ROLES[:4] for name in getattr(roles, role)}
         of |= dict.fromkeys(roles.person, "person")

@@ -2,29 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, OutOfScopeError, listed
 from incrowd.policy import Policy
-from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.privacy.model import Model
 from incrowd.tables.base import Source
-
-
-def require_servable(policy: Policy) -> None:
-    """Raise for what adding rows does not serve."""
-    if is_constrained(policy):
-        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
-    if policy.veil is not None:
-        raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
-    if policy.pseudonym:
-        raise OutOfScopeError("pseudonym is not served with existing yet")
-    nobody_says = "with existing: whose the earlier rows are nobody says"
-    require_unasked(policy, LAWS_OF_ALL_ROWS, nobody_says)
-    if policy.person and policy.missing_person == "drop":
-        raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
-    if policy.method != "auto" or policy.reductions is not None:
-        raise InputError("method and reductions are not served with existing, a method of its own")
-    require_unasked(policy, ("delete_rows", "protect", "suppress_rows"), "with existing")
 
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:

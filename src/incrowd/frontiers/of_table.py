@@ -16,13 +16,13 @@ from incrowd._api import Start, begun, searched
 from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import choose
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, StoppedError
+from incrowd.errors import InputError, NoLawfulReleaseError, StoppedError
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep, require_some, why_none
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
-from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.options import taking
+from incrowd.policy.served import require_served
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
 from incrowd.reduce.leaf_costs import served_apart
@@ -90,14 +90,7 @@ def frontier_of(
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
-    single = "by frontier; make single releases (incrowd anonymize)"
-    require_unasked(policy, ["delete_rows"], "by frontier, whose points are of all rows")
-    require_unasked(policy, ["protect"], "by frontier, whose k is that of all quasi-identifiers")
-    require_unasked(policy, LAWS_OF_ALL_ROWS, single)
-    if policy.veil is not None:
-        raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
-    if policy.links_rows:
-        raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
+    require_served(policy, "by frontier")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
         found, impossible = swept(wanted, start)

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import caps_of
-from incrowd.policy.deletion import delete_rows_of, require_served
+from incrowd.policy.deletion import delete_rows_of
 from incrowd.policy.file import read_keys
 from incrowd.policy.kinds import (
     keys_by_column,
     lists_of,
     names_of,
     require_number,
-    require_persons,
+    require_values,
     take_plain_numbers,
 )
 from incrowd.policy.options import ORDERS, documented
-from incrowd.policy.protect import Unsaid, require_served_with
+from incrowd.policy.protect import Unsaid
 from incrowd.policy.roles import ROLES, Roles, assign_roles
+from incrowd.policy.served import require_together
 from incrowd.policy.table import OPTIONS, Asked
 from incrowd.policy.veil import veil_of
 from incrowd.privacy.combination import protect_of
@@ -64,16 +65,14 @@ class Policy(Asked):
             object.__setattr__(self, "k", 1)
         if not isinstance(self.k, Unsaid):
             take_whole(self, "k")
-        require_owners(self)
         take_models(self)
         if self.seed is not None:
             take_whole(self, "seed", 0)
         if self.threads is not None:
             take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
-        require_persons(self)
-        require_served(self)
-        require_served_with(self)
+        require_values(self)
+        require_together(self)
         require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         require_decimal(self.decimal)
@@ -193,21 +192,6 @@ def require_kinds(policy: Any) -> None:
     if not isinstance(policy.method, str) and not hasattr(policy.method, "refuse"):
         wrong = type(policy.method).__name__
         raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")
-
-
-def require_owners(policy: Any) -> None:
-    """What belongs to ``l`` or ``t`` would be asked of nobody without it."""
-    if policy.l is None and (policy.c is not None or policy.l_kind != "distinct"):
-        name = "l_kind" if policy.c is None else "c"
-        raise InputError(
-            f"{name} belongs to l, which is not given: add --l L (l= in Python), or name the "
-            "model with its own parameters, such as --model l=3,kind=entropy"
-        )
-    if policy.t is None and policy.distance != "equal":
-        raise InputError(
-            "distance belongs to t, which is not given: add --t X (t= in Python), or name the "
-            "model with its own parameters, such as --model t=0.2,distance=ordered"
-        )
 
 
 def take_models(policy: Any) -> None:

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.policy.kinds import asked_among
 from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
@@ -73,15 +72,3 @@ def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
     if not fits(found):
         raise InputError(f"delete_rows: {name} must be a number {allowed}, not {text!r}; {FORM}")
     return found
-
-
-def require_served(policy: Any) -> None:
-    """Raise InputError for what does not go with deleted rows."""
-    if policy.delete_rows is None:
-        return
-    names = ("suppress_rows", "person", "pseudonym", "fixed", "linked", "caps", "models", "veil")
-    if asked := asked_among(policy, (*names, "l", "t")):
-        raise InputError(
-            f"delete_rows is not served with {', '.join(asked)}: rows are deleted under "
-            "k-anonymity alone, without constraints"
-        )

@@ -7,8 +7,6 @@ from typing import Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.options import MISSING_PERSON
 
-LAWS_OF_ALL_ROWS = ("constant_alike", "linked_rows")  # look at all rows of a person together
-
 
 def names_of(role: str, given: Any) -> tuple[str, ...] | None:
     """Return column names as a tuple; None for quasi-identifiers that nobody named."""
@@ -69,59 +67,19 @@ def keys_by_column(given: Any) -> dict[str, str]:
     return {str(column): "" for column in given}
 
 
-def require_persons(policy: Any) -> None:
-    """Raise InputError for what is asked of persons whom no column names, or not served of them."""
-    if policy.person and policy.suppress_rows:
-        raise InputError("suppress_rows is not served with person yet")
+def require_values(policy: Any) -> None:
+    """Raise InputError for values that are not of their kind."""
     if policy.missing_person not in MISSING_PERSON:
         hint = did_you_mean(str(policy.missing_person), MISSING_PERSON)
         raise InputError(f"missing_person is {policy.missing_person!r}{hint}")
-    if policy.missing_person != "error" and not policy.person:
-        raise InputError("missing_person goes with person (--person), which names no column")
-    if policy.linked_rows and not policy.person:
-        raise InputError("linked_rows goes with person (--person), which names no column")
     if len(policy.person) > 1 and any(name in policy.pseudonym for name in policy.person):
         raise InputError(
             "a pseudonym of one of several columns that together name a person is not served; make "
             "one column of them"
         )
-    unserved = asked_among(policy, ("fixed", "linked", "caps", "veil"))
-    if policy.links_rows and unserved:
-        raise InputError(
-            f"{', '.join(unserved)}: not served with linked_rows or a pseudonym of the person yet"
-        )
-    require_alike_served(policy)
     for name in ("strict", "hold_back", "spend", "constant_alike", "linked_rows"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
     for name in ("survey_weight", "survey_stratum"):
         if not isinstance(getattr(policy, name), str | None):
             raise InputError(f"{name} must be the name of a column")
-    if policy.survey_stratum is not None and policy.survey_weight is None:
-        raise InputError("survey_stratum goes with survey_weight (--survey-weight)")
-
-
-def require_alike_served(policy: Any) -> None:
-    """Raise InputError for what constant columns that are generalized alike do not go with."""
-    if not policy.constant_alike:
-        return
-    if not policy.person:
-        raise InputError("constant_alike goes with person (--person), which names no column")
-    names = ("linked_rows", "pseudonym", "fixed", "linked", "caps", "veil", "models", "l", "t")
-    if asked := asked_among(policy, names):
-        raise InputError(
-            f"constant_alike is not served with {', '.join(asked)}: classes of k people alone are"
-        )
-
-
-def require_unasked(policy: Any, names: Iterable[str], where: str) -> None:
-    """Raise InputError where nobody would do what one of some options asks for."""
-    for name in asked_among(policy, names):
-        raise InputError(f"{name} is not served {where}")
-
-
-def asked_among(policy: Any, names: Iterable[str]) -> list[str]:
-    """Return those of some options that ask for something; for l and t 0 is a number like any."""
-    numbers = ("l", "t")
-    given = {name: getattr(policy, name) for name in names}
-    return [n for n, value in given.items() if (value is not None if n in numbers else value)]

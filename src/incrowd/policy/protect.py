@@ -4,31 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.policy.kinds import asked_among
 from incrowd.privacy.combination import Combination
-
-UNSERVED = (
-    *("person", "pseudonym", "veil", "fixed", "linked", "caps", "models"),
-    *("suppress_rows", "delete_rows", "hold_back", "l", "t"),
-)
 
 
 class Unsaid(int):
     """A k that nobody said: the default, which gives way to combinations."""
-
-
-def require_served_with(policy: Any) -> None:
-    """Raise InputError for what does not go with combinations of their own k."""
-    if not policy.protect:
-        return
-    asked = asked_among(policy, UNSERVED)
-    asked += ["method"] if policy.method not in ("auto", "combinations") else []
-    asked += ["reductions"] if policy.reductions is not None else []
-    if asked:
-        raise InputError(
-            f"protect is not served with {', '.join(asked)}: each combination is k-anonymous, "
-            "without further models or constraints, by a search of its own"
-        )
 
 
 def asked_of(policy: Any, qi: Sequence[str]) -> tuple[Combination, ...]:

@@ -7,7 +7,7 @@ strata, influences are told from the mean of their stratum, that of a stratum's 
 mean of all, which is 0 (Lumley's R package ``survey``, ``lonely.psu="adjust"``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,10 +84,20 @@ class Sample:
         return shares, errors
 
 
-def require_stratum(columns: Sequence[str], name: str | None) -> None:
-    """Raise InputError where the column that names strata is not among a table's columns."""
-    if name is not None and name not in columns:
-        raise no_column("survey stratum", name, columns)
+def require_survey(
+    policy: Policy, columns: Sequence[str], table_of: Callable[[str], Table]
+) -> None:
+    """Raise InputError for what a report would refuse only after the search.
+
+    columns: all of the table; table_of: gives a table that has one of them.
+    """
+    if policy.survey_weight is None:
+        return
+    asked = {"survey weight": policy.survey_weight, "survey stratum": policy.survey_stratum}
+    for role, name in asked.items():
+        if name is not None and name not in columns:
+            raise no_column(role, name, columns)
+    require_weights(table_of(policy.survey_weight), policy, policy.survey_weight)
 
 
 def require_weights(source: Table, policy: Policy, name: str) -> Floats:

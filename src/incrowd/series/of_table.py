@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import coded
-from incrowd.errors import InputError, OutOfScopeError
+from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.policy.derive import derived
-from incrowd.policy.kinds import asked_among
+from incrowd.policy.served import require_served
 from incrowd.run.stop import Stop
 from incrowd.series.asked import Asked
 from incrowd.series.damage import require_whole
@@ -71,13 +70,7 @@ def require_servable(policy: Policy) -> None:
             "republish takes one column that names people (--person) and one sensitive column "
             "(--sensitive)"
         )
-    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models", "protect", "l", "t")
-    given = asked_among(policy, names) + ([] if policy.veil is None else ["veil"])
-    if policy.missing_person != "error":
-        given.append("missing_person")
-    if given or is_constrained(policy):
-        what = ", ".join(given) or "fixed, linked and capped columns"
-        raise OutOfScopeError(f"{what}: not served by republish; counterfeits have no such cells")
+    require_served(policy, "by republish")
 
 
 def require_keys(source: Source, person: Sequence[str]) -> None:

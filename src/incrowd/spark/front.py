@@ -1,20 +1,20 @@
 """The front door on Spark: what is asked, and whether it is served; loads without pyspark."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.constraints.plan import is_constrained
-from incrowd.errors import InputError, MissingExtraError, OutOfScopeError, no_column
-from incrowd.existing.served import require_servable as require_extendable
+from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
-from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
+from incrowd.policy.served import require_served
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
-from incrowd.report.sample import require_stratum, require_weights
+from incrowd.report.sample import require_survey
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.base import Source
 from incrowd.tables.native import from_native
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def release_of(
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    if policy.survey_weight is not None:
-        require_survey_weights(df, policy, policy.survey_weight)
-        require_stratum(df.columns, policy.survey_stratum)
+    require_survey(policy, df.columns, partial(column_of, df))
     from incrowd.spark import adding, making
 
     if existing is None:
@@ -126,16 +124,8 @@ def release_of(
 def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None:
     """Raise for what adding rows does not serve, by itself or on Spark."""
     require_frame(existing)
-    require_extendable(policy)
-    if policy.person:
-        raise OutOfScopeError(
-            "person with existing is not served on Spark; make the release on one machine"
-        )
-    if policy.hold_back:
-        raise OutOfScopeError(
-            "hold_back is not served on Spark; make the release on one machine, or leave the rows "
-            "out before"
-        )
+    require_served(policy, "with existing")
+    require_served(policy, "with existing on Spark")
     if whole:
         raise OutOfScopeError(
             "proofs and reports of rows added to an earlier release are not served on Spark; make "
@@ -143,30 +133,11 @@ def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None
         )
 
 
-def require_survey_weights(df: "DataFrame", policy: Policy, name: str) -> None:
-    """Raise InputError for a column that holds no survey weights: before a search, not after it."""
-    if name not in df.columns:
-        raise no_column("survey weight", name, df.columns)
+def column_of(df: "DataFrame", name: str) -> Source:
+    """Return a table of the different values of one column."""
     own = df.toDF(*(f"c{j}" for j in range(len(df.columns))))  # names may hold dots
     values = own.select(f"c{df.columns.index(name)}").distinct().toArrow()
-    require_weights(from_native(values.rename_columns([name])), policy, name)
-
-
-def require_people_served(policy: Policy) -> None:
-    """Raise OutOfScopeError for what is not served where people are counted."""
-    require_unasked(policy, LAWS_OF_ALL_ROWS, "on Spark yet")
-    if policy.strict:
-        raise OutOfScopeError("strict is not served on Spark yet")
-    if policy.missing_person == "own":
-        raise OutOfScopeError(
-            "missing_person own is not served on Spark: give each such row a person of its own "
-            "before (coalesce(person, uuid())), or leave them out (drop)"
-        )
-    if counts_pairs(policy):
-        raise OutOfScopeError(
-            "with person only k and distinct and disjoint diversity are served on Spark: other "
-            "models count each pair of a person and a value once; make the release on one machine"
-        )
+    return from_native(values.rename_columns([name]))
 
 
 def require_frame(df: "DataFrame") -> None:
@@ -187,23 +158,11 @@ def require_servable(
     """Raise InputError for what Spark or this engine on it cannot do."""
     require_frame(df)
     whole(block_rows, "block_rows")
-    if policy.pseudonym:
-        raise OutOfScopeError("pseudonym is not served on Spark yet")
-    require_people_served(policy)
-    if is_constrained(policy):
-        raise InputError(
-            "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
-            "the release on one machine"
-        )
-    if policy.veil is not None:
-        raise InputError("the veil is not served on Spark; make the release on one machine")
-    if policy.derive:
-        raise InputError("derive is not served on Spark: derive the column with Spark before")
-    require_unasked(policy, ("delete_rows", "protect"), "on Spark")
-    if policy.suppress_rows:
-        raise InputError(
-            "leaving rows out (suppress_rows) is not served on Spark; make the release on one "
-            "machine, or take the rows out before"
+    require_served(policy, "on Spark")
+    if counts_pairs(policy):
+        raise OutOfScopeError(
+            "with person only k and distinct and disjoint diversity are served on Spark: other "
+            "models count each pair of a person and a value once; make the release on one machine"
         )
     if policy.time_limit is not None and scratch is None:
         raise InputError(
