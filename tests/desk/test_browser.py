@@ -305,6 +305,8 @@ def test_every_screen_is_whole_and_accessible(browser: Any, people: Path):
         found.page.press("#rule1", "Enter")
         found.page.locator("#rangeorder").wait_for()
         require_clean(found, source, "an order for ranges")
+        found.page.fill("#rule1", "interval:10")  # of which a sweep takes a tenth of the time
+        found.page.press("#rule1", "Enter")
         found.make()
         found.page.click("#sweep")
         found.page.locator("#curve .dot").first.wait_for(timeout=120_000)

@@ -18,7 +18,7 @@ from incrowd.cli import cli
 from incrowd.proof.prove import prove
 from incrowd.proof.writing import pack
 
-ROWS = 48
+ROWS = 24
 # --model, what the proof then says of it
 MODELS = {
     "l=2": ["distinct"],
@@ -31,7 +31,7 @@ MODELS = {
     "t=0.2,distance={folder}/metric.csv,on=ill": ["t-closeness"],
     "t=0.2,distance=hierarchy,on=ill": ["t-closeness"],
     "alpha=0.5,k=3": ["alpha-k"],
-    "alpha=0.4,values=flu": ["alpha-k"],
+    "alpha=0.45,values=flu": ["alpha-k"],
     "beta=0.6,kind=basic": ["basic-beta"],
     "beta=0.6,kind=enhanced": ["enhanced-beta"],
     "delta=0.9": ["delta-disclosure"],
