@@ -4,6 +4,7 @@ import json
 from itertools import product
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -250,6 +251,24 @@ def test_people_of_a_release_with_derived_columns():
     derive = {"age": "years(born, 2020-06-01)"}
     release = ic.anonymize(born(30, 1), k=3, qi="age", id="born", derive=derive)
     assert ic.attack(release, people=born(30, 2), attacks="marketer")["marketer"].outcome
+
+
+@pytest.mark.parametrize("way", ["deleted", "suppressed", "nobody's"])
+def test_the_control_of_a_release_that_lacks_rows(way: str) -> None:
+    """Tests that what is made anew, of half of the table or of others, may lack rows, too."""
+    who = [None if way == "nobody's" and i % 10 == 0 else str(i) for i in range(60)]
+    frame = drawn(60, 1).with_columns(s=pl.Series(list("xxxxxxxyzw" * 6)))
+    asked: dict[str, Any] = {
+        "deleted": {"id": "who", "delete_rows": "price=1,most=10"},
+        "suppressed": {"id": "who", "suppress_rows": 30, "models": ["alpha=1/2,k=2"]},
+        "nobody's": {"person": "who", "missing_person": "drop"},
+    }[way]
+    frame = frame.with_columns(who=pl.Series(who, dtype=pl.String))
+    release = ic.anonymize(frame, k=2, sensitive="s", time_limit=5, **asked)
+    assert release.rows < 60
+    for people in (None, frame.with_columns(who="o" + pl.col("who"))):
+        found = ic.attack(release, people=people)
+        assert {"best-guess", "downcoding"} <= {one.name for one in found}
 
 
 def test_nothing_to_attack():

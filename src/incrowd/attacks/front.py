@@ -257,7 +257,8 @@ def controlled(
         notes.append(f"Not made are attacks that need people who are not in the table: {error}.")
     try:
         if any(one.shadow for one in wanted):
-            tables = replace(tables, shadow=release_like(tables))
+            shadow, rows = release_like(tables)
+            tables = replace(tables, shadow=shadow, shadow_rows=rows)
     except NoLawfulReleaseError as error:
         wanted = without([one for one in wanted if one.shadow], wanted, asked, error)
         notes.append(f"Not made: {error}.")

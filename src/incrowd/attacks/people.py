@@ -104,7 +104,9 @@ def in_common(mine: Ints, theirs: Ints) -> tuple[int, float, float]:
 def held_out(
     original: Source, policy: Policy, rng: np.random.Generator
 ) -> tuple[Table, Table, Table]:
-    """Return a release of half of a table, that half, and the other half.
+    """Return a release of half of a table, its rows as they were, and the other half.
+
+    Rows of the first half that the release leaves out are in none of the three.
 
     Raises
     ------
@@ -120,7 +122,8 @@ def held_out(
     left = [name for name in policy.pseudonym if name not in policy.person]
     again = replace(policy, order="keep", id=(*policy.id, *left), **unnamed(policy))
     try:
-        return _released(inside, again), inside, outside
+        released, kept = _released(inside, again)
+        return released, FewerRows(inside, kept), outside
     except NoLawfulReleaseError:
         raise NoLawfulReleaseError(
             "with half of the original held out as the control, the rules allow no release of the "
@@ -142,8 +145,8 @@ def halves(original: Source, policy: Policy, rng: np.random.Generator) -> tuple[
     return np.flatnonzero(inside), np.flatnonzero(~inside)
 
 
-def release_like(tables: Tables) -> Table:
-    """Return a release of the other people, made by the same rules, in their order.
+def release_like(tables: Tables) -> tuple[Table, Ints]:
+    """Return a release of the other people by the same rules, in their order, and who is in it.
 
     Raises
     ------
@@ -174,5 +177,11 @@ def unnamed(policy: Policy) -> dict[str, Any]:
     return {"pseudonym": {}, "linked_rows": policy.links_rows}
 
 
-def _released(source: Source, policy: Policy) -> Table:
-    return release_of(source, policy, stop=Stop(*policy.limits)).table
+def _released(source: Source, policy: Policy) -> tuple[Table, Ints]:
+    """Return a release, and int64, rising: the rows of ``source`` that it has."""
+    release = release_of(source, policy, stop=Stop(*policy.limits))
+    kept, inner = np.arange(release.rows), release.source
+    while inner.rows < source.rows:
+        assert isinstance(inner, FewerRows)
+        kept, inner = inner.kept[kept], inner.source
+    return release.table, kept

@@ -55,6 +55,7 @@ class Tables:
     proof: file that says which row is whose, or None.
     rows: int64, shape (released rows,): original row of each released row, where known.
     shadow: a release of ``people``, made by the same rules, in their order; None without.
+    shadow_rows: int64, rising: those of ``people`` who are in it; None: all.
     other: another release about people of the original; None without.
     other_rows: int64, shape (its rows,): as ``rows``.
     other_policy: what ``other`` was made with; None: as ``policy``.
@@ -68,6 +69,7 @@ class Tables:
     proof: str | Path | None = None
     rows: Ints | None = None
     shadow: Table | None = None
+    shadow_rows: Ints | None = None
     other: Table | None = None
     other_rows: Ints | None = None
     other_policy: Policy | None = None
@@ -187,6 +189,8 @@ def shadow_of(
 ) -> Scene:
     """Return the scene of a release of the other people, in whose order it stands."""
     assert people is not None
+    if tables.shadow_rows is not None:
+        people = people.chosen(tables.shadow_rows)
     levels, nodes = labels_of(release, trees)
     seen, place = seen_of(tables, release, trees, levels, nodes)
     return Scene(seen=seen, members=replace(people, place=place))
