@@ -1,7 +1,5 @@
 """The best prices of any table: priced whole where that can be done, else by groups of columns."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +7,7 @@ from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.rounds import Report, no_report
 from incrowd.bounds.span_prices import (
     in_many_intervals,
     span_prices,
@@ -27,7 +26,7 @@ def best_prices(
     instance: Instance,
     k: int,
     stop: Stop | None = None,
-    report: Callable[[float, float], None] = lambda bound, share: None,
+    report: Report = no_report,
     highest: float = np.inf,
 ) -> Prices:
     """Return the best certified prices for k that the time allows.
@@ -51,7 +50,7 @@ def raised(
     instance: Instance,
     k: int,
     stop: Stop,
-    report: Callable[[float, float], None],
+    report: Report,
     highest: float,
 ) -> Prices:
     """Return the best prices, as ``best_prices``; the clock is watched."""

@@ -6,59 +6,25 @@ the dearest classes over many small steps covers every row almost exactly (Barah
 volume algorithm, Mathematical Programming 87, 2000).
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.charges import (
-    MOST_PAIRS,
-    MOST_PATTERNS,
-    begun,
-    charging_of,
-    emitted,
-    noted,
-)
+from incrowd.bounds.charges import MOST_PAIRS, MOST_PATTERNS, charge_all, charging_of, emitted
 from incrowd.bounds.copies_by_value import Law
-from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.reductions import adam_step
-from incrowd.kernels.jit import lean_kernel
+from incrowd.bounds.rounds import Stop, no_stop
 from incrowd.lattice.emission import Emission, new_sink
 
 ITERATIONS, RATE = 120, 0.004  # steps, and how long each is, in mean prices
 MARGIN = 0.05  # patterns that prices so much higher violate take part, in mean prices
 
 
-@lean_kernel
-def carry_all(at: Any, step: int, place: Any, share: Any) -> None:
-    """Fill the supergradient at u, and add each pattern's dearest class to the shares of its pairs.
-
-    ``at``: a ``Charging``.  ``place``: int64, shape (distinct,), scratch.
-    """
-    begun(at)
-    cost, offset, rows = at.lists
-    law, s = at.law, at.s
-    for p in range(len(at.idle)):
-        if step < at.idle[p, 1]:
-            continue
-        c = float(cost[p])
-        charge = most_worth(rows, offset[p], offset[p + 1], at.u, at.counts, c, law, s)
-        if noted(charge, p, step, at) <= 0.0:
-            continue
-        for x in range(offset[p], offset[p + 1]):
-            place[rows[x]] = x
-        for v in range(law.start.size - 1):
-            for x in range(law.start[v], law.start[v] + s.best[v]):
-                share[place[s.row[x]]] += 1.0
-
-
 def charged_shares(
     tree: LawfulTree,
     law: Law,
     centre: NDArray[np.float64],
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = no_stop,
     iterations: int = ITERATIONS,
 ) -> tuple[Emission, NDArray[np.float64]] | None:
     """Return the patterns that take part, and how many copies each pair carries.
@@ -85,7 +51,7 @@ def charged_shares(
             break
         if i == iterations // 4:
             share[:], counted = 0, 0
-        carry_all(at, i, place, share)
+        charge_all(at, i, (place, share))
         adam_step(u, at.gradient, counts, first, second, RATE * mean, stride, 1e-2, -free, free)
         counted += 1
     return (lists, share / counted) if counted else None

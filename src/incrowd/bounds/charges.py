@@ -13,7 +13,6 @@ class.  The difference is concave, and the dearest classes make its supergradien
 Proof: docs/explanation/sensitive-bounds.md, "Once per pattern".
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.reductions import adam_step
-from incrowd.bounds.rounds import fade
+from incrowd.bounds.rounds import Report, Stop, fade, no_report, no_stop
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 
@@ -42,8 +41,8 @@ LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at mos
 def charged_prices(
     tree: LawfulTree,
     start: NDArray[np.float64],
-    stop: Callable[[], bool] = lambda: False,
-    report: Callable[[float, float], None] = lambda bound, share: None,
+    stop: Stop = no_stop,
+    report: Report = no_report,
 ) -> Prices | None:
     """Return prices with their charge, sought from ``start``; None where the model has no charges.
 
@@ -99,59 +98,59 @@ def charging_of(
     return Charging(u, lists, tree.instance.counts, law, *scratch)
 
 
-@inner_kernel
-def begun(at: Any) -> float:
-    """Return F(u) before any charge, and its gradient."""
-    bound = 0.0
+@lean_kernel
+def charge(at: Any, step: int, close: Any, capped: Any, shared: Any) -> float:
+    """Return F(u) and fill its supergradient; say when each pattern is asked again.
+
+    close, capped: the law, and None for what is no law of that kind.  shared: see ``charge_all``.
+    """
+    bound = worth = 0.0
     for r in range(at.u.size):
         at.gradient[r] = at.counts[r]
         bound += at.counts[r] * at.u[r]
+    cost, offset, rows = at.lists
+    idle = at.idle
+    for p in range(len(idle)):
+        if step < idle[p, 1]:
+            continue
+        first, last, c = offset[p], offset[p + 1], float(cost[p])
+        if close is not None:
+            worth = most_worth(rows, first, last, at.u, at.counts, c, close, at.s)
+        if capped is not None:
+            worth = most_worth_capped(rows, first, last, at.u, at.counts, c, capped, at.s)
+        idle[p, 0] = idle[p, 0] + 1 if worth <= 0.0 else 0
+        idle[p, 1] = step + min(LONGEST, idle[p, 0])
+        if worth > 0.0:
+            bound -= worth
+            take_dearest(first, last, at, shared)
     return bound
 
 
 @inner_kernel
-def noted(charge: float, p: int, step: int, at: Any) -> float:
-    """Take a pattern's dearest class from the gradient; say when it is asked again."""
-    idle, law, s = at.idle, at.law, at.s
-    idle[p, 0] = idle[p, 0] + 1 if charge <= 0.0 else 0
-    idle[p, 1] = step + min(LONGEST, idle[p, 0])
-    if charge <= 0.0:
-        return 0.0
-    for v in range(law.start.size - 1):
-        for x in range(law.start[v], law.start[v] + s.best[v]):
-            at.gradient[s.row[x]] -= 1.0
-    return charge
+def take_dearest(first: int, last: int, at: Any, shared: Any) -> None:
+    """Take a pattern's dearest class from the gradient; add it to the shares of its pairs."""
+    if shared is not None:
+        for x in range(first, last):
+            shared[0][at.lists.rows[x]] = x
+    for v in range(at.law.start.size - 1):
+        for x in range(at.law.start[v], at.law.start[v] + at.s.best[v]):
+            at.gradient[at.s.row[x]] -= 1.0
+            if shared is not None:
+                shared[1][shared[0][at.s.row[x]]] += 1.0
 
 
-@lean_kernel
-def charge_close(at: Any, step: int) -> float:
-    """``charge_all`` for t-closeness."""
-    bound = begun(at)
-    cost, offset, rows = at.lists
-    for p in range(len(at.idle)):
-        if step >= at.idle[p, 1]:
-            c = float(cost[p])
-            charge = most_worth(rows, offset[p], offset[p + 1], at.u, at.counts, c, at.law, at.s)
-            bound -= noted(charge, p, step, at)
-    return bound
+def charge_all(
+    at: Charging,
+    step: int = 0,
+    shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+) -> float:
+    """Return F(u) and fill its supergradient.
 
-
-@lean_kernel
-def charge_capped(at: Any, step: int) -> float:
-    """``charge_all`` for caps on shares."""
-    bound = begun(at)
-    cost, offset, rows = at.lists
-    for p in range(len(at.idle)):
-        if step >= at.idle[p, 1]:
-            first, last, c = offset[p], offset[p + 1], float(cost[p])
-            charge = most_worth_capped(rows, first, last, at.u, at.counts, c, at.law, at.s)
-            bound -= noted(charge, p, step, at)
-    return bound
-
-
-def charge_all(at: Charging, step: int = 0) -> float:
-    """Compute F(u) and fill its supergradient."""
-    return (charge_capped if isinstance(at.law, CapLaw) else charge_close)(at, step)
+    shared: scratch, int64, shape (distinct,), and how many copies each pair carries, float64,
+        shape (pairs,), which the dearest classes are added to; None where nobody asks.
+    """
+    laws = (None, at.law) if isinstance(at.law, CapLaw) else (at.law, None)
+    return charge(at, step, *laws, shared)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,8 +182,8 @@ class ChargedBound:
         tree: LawfulTree,
         law: Law | CapLaw,
         start: NDArray[np.float64],
-        stop: Callable[[], bool] = lambda: False,
-        report: Callable[[float, float], None] = lambda bound, share: None,
+        stop: Stop = no_stop,
+        report: Report = no_report,
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.bounds.price import PriceBound, certify, fitting, quantum_for
 from incrowd.bounds.prices import ColumnGroup, Prices, better
+from incrowd.bounds.rounds import Report, no_report
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
@@ -70,7 +71,7 @@ def group_prices(
     k: int,
     stop: Stop,
     share: float = 1.0,
-    report: Callable[[float, float], None] = lambda bound, share: None,
+    report: Report = no_report,
 ) -> Prices:
     """Return prices of groups of columns, of a table that is too wide to be priced whole.
 

@@ -23,7 +23,7 @@ from incrowd.bounds.ascent import WORK, Ascent
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, MEASURE, OVERFLOW, SUPPORT, UNLIMITED
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Report, Stop, ascend, no_report, no_stop
+from incrowd.bounds.rounds import Report, Schedule, Stop, ascend, no_report, no_stop
 from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -31,17 +31,12 @@ from incrowd.run.gauge import Gauge
 
 
 @dataclass(frozen=True, kw_only=True)
-class LawfulPriceBound:
-    """Trust-region rounds for the price bound of a sensitive model.
+class LawfulPriceBound(Schedule):
+    """Trust-region rounds for the price bound of a sensitive model; the unit is the mean price.
 
     Attributes
     ----------
-    rounds, iterations: rounds of enumeration, and ascent steps within each.
-    margin: half-width of the first and last box, in mean prices.
-    rate: first and last step, in mean prices.
-    pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
     work: copies that pricing may look at in all rounds; steps are left out for it, but for a few.
-    worth, again: see ``Schedule``.
     """
 
     rounds: int = 14
@@ -52,7 +47,6 @@ class LawfulPriceBound:
     patterns: int = 2_000_000
     work: int = WORK
     worth: float = 0.0
-    again: int = 0
 
     @classmethod
     def one_box(cls) -> "LawfulPriceBound":

@@ -8,7 +8,6 @@ program's own solution (Barahona and Anbil, The volume algorithm, Mathematical
 Programming 87, 2000).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulBoxes
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.rounds import Stop, no_stop
 from incrowd.lattice.emission import Emission, new_sink
 
 
@@ -53,7 +53,7 @@ class LawfulShares:
         centre: NDArray[np.float64],
         width: float,
         counts: NDArray[np.int64],
-        stop: Callable[[], bool] = lambda: False,
+        stop: Stop = no_stop,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how many copies each pair carries (float64, pairs), and the prices at the end.
 

@@ -32,7 +32,7 @@ from incrowd.bounds.prefix_tree import (
     Slack,
 )
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Report, Stop, ascend, fade, no_report, no_stop
+from incrowd.bounds.rounds import Report, Schedule, Stop, ascend, fade, no_report, no_stop
 from incrowd.bounds.strides import Reach
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -45,18 +45,13 @@ MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriceBound:
-    """Trust-region rounds for the price bound.
+class PriceBound(Schedule):
+    """Trust-region rounds for the price bound; the unit is a suppressed cell (``Instance.cell``).
 
     Attributes
     ----------
-    rounds, iterations: rounds of enumeration, and ascent steps within each.
-    margin: half-width of the first and last box, in suppressed cells (``Instance.cell``).
-    rate: first and last step, in suppressed cells.
     lift: factor on the prices to start from.
-    pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     visits: nodes of the prefix tree that one enumeration may touch.
-    worth, again: see ``Schedule``.
     once: whether rounds end where an enumeration touches more, and are not tried in smaller boxes.
     """
 
@@ -69,7 +64,6 @@ class PriceBound:
     patterns: int = 1_500_000
     visits: int = 10_000_000
     worth: float = 0.01
-    again: int = 0
     once: bool = False
 
     @classmethod

@@ -1,6 +1,7 @@
 """Trust-region rounds: list the patterns of a box, ascend in it, move it, make it smaller."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -28,31 +29,27 @@ def fade(ends: tuple[float, float], share: float) -> float:
     return ends[0] * (ends[1] / ends[0]) ** share
 
 
-class Schedule(Protocol):
-    """How many rounds and steps, and how far they go, in units that the boxes tell.
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How many rounds and steps, and how far they go.
 
-    margin: half-width of the first and last box; rate: first and last step.
+    Attributes
+    ----------
+    rounds, iterations: rounds of enumeration, and ascent steps within each.
+    margin: half-width of the first and last box; rate: first and last step; in the boxes' unit.
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     worth, again: a box stays as wide as it is after a round that raised the bound by more than this
         share, at most so many times.
     """
 
-    @property
-    def rounds(self) -> int: ...
-    @property
-    def iterations(self) -> int: ...
-    @property
-    def margin(self) -> tuple[float, float]: ...
-    @property
-    def rate(self) -> tuple[float, float]: ...
-    @property
-    def pairs(self) -> int: ...
-    @property
-    def patterns(self) -> int: ...
-    @property
-    def worth(self) -> float: ...
-    @property
-    def again(self) -> int: ...
+    rounds: int
+    iterations: int
+    margin: tuple[float, float]
+    rate: tuple[float, float]
+    pairs: int
+    patterns: int
+    worth: float
+    again: int = 0
 
 
 class Boxes(Protocol):
