@@ -409,6 +409,7 @@ def same_rows(file: Path, kept: bytes, further: dict) -> bool:
     [({}, ALL), ({"l": 2, "order": "keep"}, ["release", "proof", "policy"])],
     ids=["k", "k and l"],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_shown_gives_the_same_bytes(
     page: Page, tmp_path: Path, further: dict, names: list[str]
 ):
@@ -439,6 +440,7 @@ def test_the_command_shown_gives_the_same_bytes(
     assert same_rows(tmp_path / "again.csv", kept, further)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_is_not_public_is_for_its_owner_alone(page: Page, tmp_path: Path):
     """Tests files that undo a release, or list values that it hides: others cannot open them."""
     page.post("group", column="town", level=0, members=["Ulm", "Hof"], name="south")
