@@ -574,8 +574,9 @@ def test_ranges_of_few_rows_make_one_class(page: Page):
 
 
 @pytest.mark.parametrize("show", ["", ",show={low}, up to {high}"])
-def test_an_order_of_ones_own(page: Page, tmp_path: Path, show: str):
+def test_an_order_of_ones_own(tmp_path: Path, show: str):
     """Tests ranges of listed values: a release, its files, and the same by command line."""
+    page = Page(Session(str(table(tmp_path, 24))))
     order, rule = ["Hof", "Ulm", "Köln", "Bonn"], f"range:cost=values{show}"
     state = page.post("order", column="town", values=order, rule=rule)
     assert state["ask"]["rules"]["town"] == rule
