@@ -85,6 +85,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of reports empty, for tests of what else is in them, or beside them."""
+    monkeypatch.setattr("incrowd.report.svg.svg_text", lambda *_, **__: "<svg></svg>")
+
+
 def pandas_frame(columns: Columns) -> Any:
     """A pandas frame whose index has gaps and a duplicate."""
     import pandas as pd

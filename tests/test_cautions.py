@@ -123,6 +123,7 @@ def test_an_order_that_a_seed_gives_is_warned_of():
     assert "the seed" in warning
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_who_is_told_of_the_order(tmp_path):
     """Tests a seed in a policy file: standard error, JSON and internal report, not the public."""
     path = tmp_path / "visits.csv"
@@ -140,6 +141,7 @@ def test_who_is_told_of_the_order(tmp_path):
     assert "shuffled afresh" in told and "in another order of rows" in told
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_publisher_reads_the_warning_and_the_public_does_not(tmp_path):
     """Tests the command line, its JSON, and both reports."""
     path = tmp_path / "visits.csv"

@@ -81,6 +81,7 @@ def test_a_proof_of_all_rows(name: str, tmp_path: Path) -> None:
             assert whole.cost == stars
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_call_in_its_report_makes_it_again(tmp_path: Path) -> None:
     """Tests that it is a call with new rows and earlier ones: one with all rows makes another."""
     asked = {"id": "name", "sensitive": ["illness", "note"], "hierarchies": RULES, "seed": 1}
@@ -156,6 +157,7 @@ def test_what_does_not_go_together(tmp_path: Path) -> None:
         release.write_proven(tmp_path / "a", tmp_path / "b", original=new)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_command_line(tmp_path: Path) -> None:
     """Tests proof, reports and metadata of all rows, and what they need."""
     asked = {"id": "name", "sensitive": ["illness", "note"], "hierarchies": RULES}

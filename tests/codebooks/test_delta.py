@@ -2,6 +2,7 @@
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import islice
 from math import comb, factorial
 
@@ -21,6 +22,7 @@ from incrowd.codebooks.delta import (
 from incrowd.errors import InputError
 
 
+@cache
 def counts(n: int, share: Fraction, k: int) -> list[Fraction]:
     """Bin(n, share), what lies below k as one outcome."""
     all_ = [comb(n, j) * share**j * (1 - share) ** (n - j) for j in range(n + 1)]
@@ -44,14 +46,14 @@ def largest(k: int, share: Fraction, factor: Fraction, most: int) -> Fraction:
     found = Fraction(0)
     for n in range(most):
         fewer, more = counts(n, share, k), counts(n + 1, share, k)
-        fewer += [Fraction(0)] * (len(more) - len(fewer))
+        fewer = fewer + [Fraction(0)] * (len(more) - len(fewer))
         found = max(found, stick(more, fewer, factor), stick(fewer, more, factor))
     return found
 
 
 CASES = [
     (k, Fraction(share), Fraction(epsilon))
-    for k in (1, 2, 3, 5)
+    for k in (1, 2, 5)
     for share in ("1/2", "1/3", "9/10", "1/20")
     for epsilon in ("1", "1/2", "1/5")
 ]
@@ -94,7 +96,7 @@ def test_each_direction_and_its_tail(k: int, share: str, epsilon: str):
         ways = [list(islice(way(k, *told), 50)) for way in (rising, falling)]
     for i in range(50):
         fewer, more = counts(k - 1 + i, part, k), counts(k + i, part, k)
-        fewer += [Fraction(0)] * (len(more) - len(fewer))
+        fewer = fewer + [Fraction(0)] * (len(more) - len(fewer))
         for (found, _), (one, two) in zip(
             (way[i] for way in ways), ((more, fewer), (fewer, more)), strict=True
         ):

@@ -11,6 +11,7 @@ from collections import Counter
 from copy import deepcopy
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from hashlib import sha256
 from math import comb
 from pathlib import Path
@@ -35,6 +36,7 @@ def matched(row: list[str], patterns: Table, star: str) -> list[str] | None:
     return next(fits, None)
 
 
+@cache
 def delta(k: int, share: Fraction, epsilon: Fraction) -> Fraction:
     """Return the largest divergence of one row more, over a number of rows."""
     factor = Fraction((Decimal(epsilon.numerator) / epsilon.denominator).exp())

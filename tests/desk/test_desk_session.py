@@ -411,6 +411,7 @@ def same_rows(file: Path, kept: bytes, further: dict) -> bool:
     [({}, ALL), ({"l": 2, "order": "keep"}, ["release", "proof", "policy"])],
     ids=["k", "k and l"],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_shown_gives_the_same_bytes(
     page: Page, tmp_path: Path, further: dict, names: list[str]
 ):
@@ -441,6 +442,7 @@ def test_the_command_shown_gives_the_same_bytes(
     assert same_rows(tmp_path / "again.csv", kept, further)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_is_not_public_is_for_its_owner_alone(page: Page, tmp_path: Path):
     """Tests files that undo a release, or list values that it hides: others cannot open them."""
     page.post("group", column="town", level=0, members=["Ulm", "Hof"], name="south")
@@ -574,8 +576,9 @@ def test_ranges_of_few_rows_make_one_class(page: Page):
 
 
 @pytest.mark.parametrize("show", ["", ",show={low}, up to {high}"])
-def test_an_order_of_ones_own(page: Page, tmp_path: Path, show: str):
+def test_an_order_of_ones_own(tmp_path: Path, show: str):
     """Tests ranges of listed values: a release, its files, and the same by command line."""
+    page = Page(Session(str(table(tmp_path, 24))))
     order, rule = ["Hof", "Ulm", "Köln", "Bonn"], f"range:cost=values{show}"
     state = page.post("order", column="town", values=order, rule=rule)
     assert state["ask"]["rules"]["town"] == rule

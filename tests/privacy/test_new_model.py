@@ -171,6 +171,7 @@ def test_a_predicate_alone_is_searched_nearly_as_well(
 
 
 @pytest.mark.parametrize("model", EACH, ids=IDS)
+@pytest.mark.usefixtures("undrawn")
 def test_proofs_say_what_they_do_not_certify(
     model: Model, table: pl.DataFrame, builtin: incrowd.Release, tmp_path: Path
 ) -> None:

@@ -19,6 +19,9 @@ from incrowd.report.use import mean_bounds
 from incrowd.report.view import Inside
 from incrowd.tables.native import from_native
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
 ROWS = 90
 
 

@@ -21,6 +21,8 @@ from incrowd.report.use import (
     variance_bounds,
 )
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def people(rows=60):
     """Two numbers that go together, with some missing and a word that stands for that."""

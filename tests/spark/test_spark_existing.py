@@ -82,7 +82,7 @@ def test_result_is_that_of_one_machine(
     spark: Any, scratch: str | None, asked: dict[str, Any]
 ) -> None:
     """Tests cost, bound, rows of both, what is warned of, and that earlier rows stay."""
-    before, new = earlier(**asked), people(60, 2)
+    before, new = earlier(**asked), people(40, 2)
     here = extend_here(new, 3, existing=before, hierarchies=LEVELS, **ROLES, **asked)
     there = extend(
         plain(spark, new), 3, existing=plain(spark, before), scratch=scratch,
@@ -94,7 +94,7 @@ def test_result_is_that_of_one_machine(
         here.joined,
     )
     assert (there.classes, there.smallest_class) == (here.classes, here.smallest_class)
-    assert (there.rows, there.written_rows, there.existing.rows) == (60, 210, 150)
+    assert (there.rows, there.written_rows, there.existing.rows) == (40, 190, 150)
     assert there.changed == here.changed
     assert there.warnings == here.warnings
     rows = counted(there.data.select("age", "`a.b`", "born", "illness"))
@@ -107,11 +107,11 @@ def test_result_is_that_of_one_machine(
 
 def test_blocks(spark: Any, scratch: str | None) -> None:
     """Tests many blocks: lawful, bounded by what one machine finds, the same on any partitions."""
-    before, new = earlier(), people(160, 4)
+    before, new = earlier(), people(90, 4)
     here = extend_here(new, 3, existing=before, hierarchies=LEVELS, **ROLES)
     found = [
         incrowd.spark.release(
-            plain(spark, new, partitions), 3, existing=plain(spark, before), block_rows=40,
+            plain(spark, new, partitions), 3, existing=plain(spark, before), block_rows=30,
             scratch=scratch, hierarchies=LEVELS, **ROLES,
         )
         for partitions in (1, 3)
@@ -121,7 +121,7 @@ def test_blocks(spark: Any, scratch: str | None) -> None:
     assert 0 < first.lower_bound <= here.cost
     assert here.lower_bound <= first.cost <= 1.5 * here.cost
     rows = counted(first.data)
-    assert rows == counted(second.data) and sum(rows.values()) == 310
+    assert rows == counted(second.data) and sum(rows.values()) == 240
     assert min(Counter(row[:-1] for row in rows.elements()).values()) == first.smallest_class
 
 

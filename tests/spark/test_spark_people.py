@@ -71,11 +71,11 @@ def test_people_are_counted_as_on_one_machine(spark: Any, scratch: str | None) -
 
 def test_blocks_hold_people(spark: Any, scratch: str | None) -> None:
     """Tests that blocks give classes of k people, below a bound, the same on any partitions."""
-    table, results = visits(90, 1), []
+    table, results = visits(60, 1), []
     for partitions in (1, 3):
         mixed = table.sample(fraction=1, shuffle=True, seed=partitions)
         frame = plain(spark, mixed, partitions)
-        found = incrowd.spark.release(frame, 8, block_rows=60, scratch=scratch, **ASKED)
+        found = incrowd.spark.release(frame, 8, block_rows=45, scratch=scratch, **ASKED)
         assert found.blocks and found.rows == table.height
         assert fewest_people(found, table) == found.fewest_people
         assert fewest_people(found, table) >= 8
@@ -172,9 +172,9 @@ def test_command_line(spark: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 
 def test_blocks_of_people_prove_more_than_supports(spark: Any, scratch: str | None) -> None:
     """Tests prices of blocks, repaired in the whole, against supports alone and one machine."""
-    table = visits(160, 4)
+    table = visits(110, 4)
     frame = plain(spark, table)
-    found = incrowd.spark.release(frame, 6, block_rows=90, scratch=scratch, **ASKED)
+    found = incrowd.spark.release(frame, 6, block_rows=75, scratch=scratch, **ASKED)
     here = ic.anonymize(table.select(pl.all().cast(pl.String)), 6, **ASKED)
     assert found.blocks
     coded_ = coded(from_native(table), Policy(k=6, **ASKED))

@@ -220,6 +220,7 @@ def test_rows_are_dealt_in_the_ways_there_are() -> None:
             dealt(key, row, key[order] + 3, label[order], (ways[:, 0], ways[:, 1]))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("rows", [10_000, 60])
 @pytest.mark.parametrize("names", [["patient"], ["hospital", "patient"]])
 def test_people(place: Path, rows: int, names: list[str]) -> None:

@@ -26,7 +26,7 @@ from incrowd.solvers.matching import solver
 NONE, ALL = -1, 10**9
 MOST = (2, 40)
 SHAPE = Shape(rows=MOST, trees=True, sensitive=(3,))
-WIDE = Shape(rows=(40, 46), columns=(10, 14), values=(2, 4))
+WIDE = Shape(rows=(30, 34), columns=(10, 14), values=(2, 4))
 
 
 @pytest.fixture(autouse=True)
