@@ -17,7 +17,7 @@ from incrowd.bounds.ranked import ranked
 from incrowd.bounds.top_copies import Pad, fill_top_copies, new_pad
 from incrowd.bounds.whole import whole
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
+from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part, strictest
 from incrowd.problem.problem import Problem
 
 COMMON = (CAPPED, DISTINCT)
@@ -59,7 +59,7 @@ def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
 def assembled(problem: Problem, found: Sequence[Part], k: int) -> tuple[Pricing, Pad]:
     """Put pricing problems for classes of at least k rows into arrays, with scratch for them."""
     table, instance = problem.table, problem.instance
-    found = list({part.key(): part for part in found}.values())
+    found = strictest(found)
     if not found:
         found = [Part(DISTINCT, len(table.sizes), [1.0, float(k)], [1])]
     values = np.zeros((len(table.sizes) + 1, instance.distinct), np.int32)

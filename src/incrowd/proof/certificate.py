@@ -12,7 +12,14 @@ from incrowd.driver.solve import Solved
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of, values_needed
+from incrowd.proof.lawful import (
+    charged_prices,
+    lawful_prices,
+    rules_of,
+    strictest_rules,
+    values_needed,
+)
+from incrowd.run.stop import Stop
 
 
 class Certificate(NamedTuple):
@@ -32,6 +39,7 @@ def certificate(
     models: Sequence[Mapping[str, Any]],
     sizes: Mapping[str, int],
     by_size: bool = True,
+    stop: Stop | None = None,
 ) -> Certificate:
     """Return the certificate of the highest bound; where a method has none, find some.
 
@@ -40,7 +48,9 @@ def certificate(
     models: as the proof states them.
     sizes: number of values of each sensitive column, in the order of the attributes.
     by_size: whether t-closeness may be priced by size of class.
+    stop: when to be content with the prices found so far.
     """
+    stop = stop or Stop()
     instance = problem.instance
     if not instance.rows:
         return Certificate(Prices(np.zeros(0, np.int64), 1))
@@ -51,19 +61,20 @@ def certificate(
         return Certificate(charged_prices(solved.lawful, rules, problem), rules)
     rules = rules_of(models, sizes, priced) + values_needed(problem, list(sizes))
     if not rules or (plain is not None and solved.lawful is None):
-        return plain or Certificate(plain_prices(problem))
+        return plain or Certificate(plain_prices(problem, stop))
 
+    rules = strictest_rules(rules, problem, list(sizes))
     if solved.lawful is None:
-        plain = Certificate(plain_prices(problem))
+        plain = Certificate(plain_prices(problem, stop))
         if (
             plain.prices.groups or plain.prices.by_rows
         ):  # too wide a table to ask every pattern for its dearest class
             return plain
-        found = lawful_prices(problem, rules, list(sizes), plain.prices, None)
+        found = lawful_prices(problem, rules, list(sizes), plain.prices, None, stop)
     else:
-        found = lawful_prices(problem, rules, list(sizes), solved.lawful, solved.bound)
+        found = lawful_prices(problem, rules, list(sizes), solved.lawful, solved.bound, stop)
         if plain is None and (found is None or found.bound(instance.counts) < solved.bound):
-            plain = Certificate(plain_prices(problem))
+            plain = Certificate(plain_prices(problem, stop))
     known = [] if found is None else [Certificate(found, rules)]
     known += [plain] if plain else []
     return max(known, key=lambda one: one.prices.bound(instance.counts))
@@ -79,6 +90,6 @@ def price_of_one_class(instance: Instance) -> Certificate:
     return Certificate(prices, size=instance.rows)
 
 
-def plain_prices(problem: Problem) -> Prices:
+def plain_prices(problem: Problem, stop: Stop | None = None) -> Prices:
     """Find prices for all classes of the smallest lawful size."""
-    return best_prices(problem.instance, problem.smallest_class)
+    return best_prices(problem.instance, problem.smallest_class, stop)

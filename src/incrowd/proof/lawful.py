@@ -26,11 +26,13 @@ from incrowd.privacy.pricing import (
     distinct_part,
     frequency_part,
     ranked_part,
+    strictest,
     variation_part,
 )
 from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 
 SHARED = ("alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure")
 PART_OF_ROW = 4096
@@ -105,6 +107,20 @@ def rules_of_whole(models: Sequence[Plain]) -> list[dict[str, Any]] | None:
         if model.get("whole"):
             return [{"rule": "whole", "l": model["k"], "column": "+".join(model["columns"])}]
     return None
+
+
+def strictest_rules(
+    rules: Sequence[Plain], problem: Problem, columns: Sequence[str]
+) -> list[Plain]:
+    """Return the rules that no other one implies: each takes its time with every pattern."""
+    k, alike = problem.smallest_class, ("shares", "distinct", "frequency")
+    own = [parts_of([r], problem, columns, k) if r["rule"] in alike else [] for r in rules]
+    kept = {id(part) for part in strictest([part for parts in own for part in parts])}
+    return [
+        rule
+        for rule, parts in zip(rules, own, strict=True)
+        if not parts or any(id(part) in kept for part in parts)
+    ]
 
 
 def values_needed(problem: Problem, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -230,6 +246,7 @@ def lawful_prices(
     columns: Sequence[str],
     start: Prices,
     bound: int | None,
+    stop: Stop | None = None,
 ) -> Prices | None:
     """Return integer prices that obey the rules, near ``start``; raised if they miss ``bound``.
 
@@ -240,6 +257,7 @@ def lawful_prices(
     columns: names of the sensitive attributes.
     bound: in units of 1/scale: what lawful prices have proven otherwise; None when nobody has
         sought any, so that ``start`` may be far from the best.
+    stop: when to raise them no further.
     """
     k, instance = problem.smallest_class, problem.instance
     tree = LawfulTree(instance, *assembled(problem, parts_of(rules, problem, columns, k), k))
@@ -269,7 +287,7 @@ def lawful_prices(
         return prices.bound(instance.counts)
 
     best = max(known, key=worth)
-    u = schedule.ascend(tree, best.price / best.quantum)
+    u = schedule.ascend(tree, best.price / best.quantum, (stop or Stop()).now)
     return max(best, safe_prices(tree, u, bits), key=worth)
 
 

@@ -45,6 +45,7 @@ from incrowd.proof.writing import (
     sha256_of,
     write_proof,
 )
+from incrowd.run.stop import Stop
 from incrowd.tables.base import FewerRows
 from incrowd.tables.files import require_readable_names, require_short
 from incrowd.tables.native import encode_polars
@@ -91,6 +92,7 @@ def prove(
         paths = original, released
         return write_averages(file, evidence, release, release.averaged, paths)
     problem, solved = of_checked(problem, solved, unchecked)
+    stop = Stop(release.policy.time_limit)  # for prices that the search did not look for
     if release.protected is not None:
         known = Certificate(release.protected.least.prices)
     elif release.deleted is not None:
@@ -102,13 +104,13 @@ def prove(
     elif problem.one_class:
         known = price_of_one_class(problem.instance)
     else:
-        known = certificate(problem, solved, models, sizes)
+        known = certificate(problem, solved, models, sizes, stop=stop)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     evidence = priced(evidence, known)
     if by_size(known):
         sure = confirmed(evidence, original, released)
         if sure is None:
-            known = certificate(problem, solved, models, sizes, by_size=False)
+            known = certificate(problem, solved, models, sizes, by_size=False, stop=stop)
             sure = priced(evidence, known)
         evidence = sure
     evidence = within_limits(evidence, problem, original, released)
