@@ -1,5 +1,6 @@
 """Tests of ``ic.attack`` and ``incrowd attack``: what they refuse, say and require."""
 
+import io
 import json
 from itertools import product
 from math import comb
@@ -96,6 +97,27 @@ def test_a_proof_of_fewer_rows_says_whose_they_are(way: str, tmp_path: Path) -> 
     told = run(tmp_path, "attack", "r.csv", *given)
     assert told.exit_code == 0, told.output
     assert not json.loads(told.stdout)["attacks"][0]["approximate"]
+
+
+@pytest.mark.parametrize("way", [{"delete_rows": "price=1/2"}, {"missing_person": "drop"}])
+def test_halves_of_which_rows_are_left_out(way: dict[str, str]):
+    """Tests the releases that attacks make themselves by rules which leave rows out."""
+    rng = np.random.default_rng(2)
+    asked = {"sensitive": "s", **({"person": "who"} if "missing_person" in way else {"id": "who"})}
+    frame = pl.DataFrame({
+        "who": [f"P{i}" if i % 9 else "" for i in range(120)],
+        "a": [str(v) for v in rng.zipf(1.6, 120) % 7],
+        "b": [str(v) for v in rng.integers(0, 3, 120)],
+        "s": [str(v) for v in rng.integers(0, 3, 120)],
+    })  # fmt: skip
+    release = ic.anonymize(frame, 3, **asked, **way)
+    assert len(release.data) < 120
+    release.data.write_csv(path := io.BytesIO())
+    released = pl.read_csv(path.getvalue(), infer_schema=False)
+    names = ["best-guess", "downcoding"]
+    found = ic.attack(released, frame, policy=release.policy, attacks=names)
+    assert {one.name for one in found.found} == {"best-guess", "downcoding"}
+    assert all(one.held_out for one in found.found)
 
 
 def test_python_says_the_same(files: Path):

@@ -257,7 +257,8 @@ def controlled(
         notes.append(f"Not made are attacks that need people who are not in the table: {error}.")
     try:
         if any(one.shadow for one in wanted):
-            tables = replace(tables, shadow=release_like(tables))
+            shadow, rows = release_like(tables)
+            tables = replace(tables, shadow=shadow, shadow_rows=rows)
     except NoLawfulReleaseError as error:
         wanted = without([one for one in wanted if one.shadow], wanted, asked, error)
         notes.append(f"Not made: {error}.")
@@ -291,14 +292,14 @@ def halved(tables: Tables, rng: np.random.Generator) -> Tables:
     """Return the tables in which half of the original is held out."""
     if not hasattr(tables.original, "edited"):
         raise NoLawfulReleaseError("the original cannot be halved; give other people (--people)")
-    released, inside, outside = held_out(tables.original, tables.policy, rng)  # pyright: ignore
+    released, rows, inside, outside = held_out(tables.original, tables.policy, rng)  # pyright: ignore
     return Tables(
         release=released,
         original=inside,
         people=outside,
         policy=tables.policy,
         roles=tables.roles,
-        rows=np.arange(inside.rows),
+        rows=rows,
     )
 
 

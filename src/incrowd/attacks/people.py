@@ -103,8 +103,8 @@ def in_common(mine: Ints, theirs: Ints) -> tuple[int, float, float]:
 
 def held_out(
     original: Source, policy: Policy, rng: np.random.Generator
-) -> tuple[Table, Table, Table]:
-    """Return a release of half of a table, that half, and the other half.
+) -> tuple[Table, Ints, Table, Table]:
+    """Return a release of half of a table, its rows there (int64), that half, and the other half.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def held_out(
     left = [name for name in policy.pseudonym if name not in policy.person]
     again = replace(policy, order="keep", id=(*policy.id, *left), **unnamed(policy))
     try:
-        return _released(inside, again), inside, outside
+        return *_released(inside, again), inside, outside
     except NoLawfulReleaseError:
         raise NoLawfulReleaseError(
             "with half of the original held out as the control, the rules allow no release of the "
@@ -142,8 +142,10 @@ def halves(original: Source, policy: Policy, rng: np.random.Generator) -> tuple[
     return np.flatnonzero(inside), np.flatnonzero(~inside)
 
 
-def release_like(tables: Tables) -> Table:
+def release_like(tables: Tables) -> tuple[Table, Ints]:
     """Return a release of the other people, made by the same rules, in their order.
+
+    And int64, shape (released rows,): the number of each of its rows among theirs.
 
     Raises
     ------
@@ -174,5 +176,10 @@ def unnamed(policy: Policy) -> dict[str, Any]:
     return {"pseudonym": {}, "linked_rows": policy.links_rows}
 
 
-def _released(source: Source, policy: Policy) -> Table:
-    return release_of(source, policy, stop=Stop(*policy.limits)).table
+def _released(source: Source, policy: Policy) -> tuple[Table, Ints]:
+    """Return a release that keeps the order, and int64: the number of each of its rows."""
+    release = release_of(source, policy, stop=Stop(*policy.limits))
+    left, rows = release.source, np.arange(release.rows)
+    while left is not source and isinstance(left, FewerRows):  # rows that were left out
+        left, rows = left.source, left.kept[rows]
+    return release.table, rows

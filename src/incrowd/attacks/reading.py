@@ -55,6 +55,7 @@ class Tables:
     proof: file that says which row is whose, or None.
     rows: int64, shape (released rows,): original row of each released row, where known.
     shadow: a release of ``people``, made by the same rules, in their order; None without.
+    shadow_rows: int64: the numbers among them of those whom it does not leave out.
     other: another release about people of the original; None without.
     other_rows: int64, shape (its rows,): as ``rows``.
     other_policy: what ``other`` was made with; None: as ``policy``.
@@ -68,6 +69,7 @@ class Tables:
     proof: str | Path | None = None
     rows: Ints | None = None
     shadow: Table | None = None
+    shadow_rows: Ints | None = None
     other: Table | None = None
     other_rows: Ints | None = None
     other_policy: Policy | None = None
@@ -186,10 +188,10 @@ def shadow_of(
     tables: Tables, release: Table, trees: tuple[Family, ...], people: People | None
 ) -> Scene:
     """Return the scene of a release of the other people, in whose order it stands."""
-    assert people is not None
+    assert people is not None and tables.shadow_rows is not None
     levels, nodes = labels_of(release, trees)
     seen, place = seen_of(tables, release, trees, levels, nodes)
-    return Scene(seen=seen, members=replace(people, place=place))
+    return Scene(seen=seen, members=replace(people.chosen(tables.shadow_rows), place=place))
 
 
 def other_of(tables: Tables, release: Table, members: Ints) -> tuple[Other, bool]:
