@@ -16,7 +16,7 @@ from dial import few
 from incrowd.averages.bound import Priced, nearest_of, pair_prices, prices_of
 from incrowd.averages.lifting import least_room, mend
 from incrowd.averages.program import programmed
-from incrowd.averages.strata import Points
+from incrowd.averages.strata import Floats, Points
 from incrowd.checker.nearest import cheap_by_pairs, require_cheap
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.runs import shortest
@@ -333,3 +333,19 @@ def test_a_program_without_time_leaves_prices_as_they_are() -> None:
     ended = Stop()
     ended.interrupt()
     assert (programmed(found.place, begun, np.zeros((3, 14)), ended) == begun).all()
+
+
+def test_prices_of_a_program_outlast_the_end_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that what the program has found when time is up is checked, and taken."""
+
+    def ended(place: Floats, price: Floats, fewer: Floats, stop: Stop) -> Floats:
+        found = programmed(place, price, fewer, stop)
+        stop.halt()
+        return found
+
+    given = points(1, 30, 2, 3)
+    whole = priced(given).price.sum()
+    monkeypatch.setattr("incrowd.averages.bound.programmed", ended)
+    assert priced(given).price.sum() == whole
+    monkeypatch.setattr("incrowd.averages.bound.programmed", lambda place, price, *rest: price)
+    assert priced(given).price.sum() < whole

@@ -101,8 +101,8 @@ def lifted_prices(
         b = max(known)
         price = programmed(place, known[b] / unit, fewer[:b], stop)
         whole = np.floor(lowered(price, points) * unit).astype(np.int64)
-        dearer = whole.sum() > known[b].sum()
-        if dearer and lawful(place, whole / unit, fewer[:b], b, spare, stop.over) >= 0:
+        dearer = whole.sum() > known[b].sum()  # checked also where the program took all the time
+        if dearer and lawful(place, whole / unit, fewer[:b], b, spare, stop.overdue) >= 0:
             known[b] = whole
     return known
 
