@@ -99,12 +99,21 @@ def lifted_prices(
             break
     if known:
         b = max(known)
-        price = programmed(place, known[b] / unit, fewer[:b], stop)
-        whole = np.floor(lowered(price, points) * unit).astype(np.int64)
-        dearer = whole.sum() > known[b].sum()  # checked also where the program took all the time
-        if dearer and lawful(place, whole / unit, fewer[:b], b, spare, stop.overdue) >= 0:
-            known[b] = whole
+        known[b] = together(points, place, known[b], fewer[:b], unit, spare, stop)
     return known
+
+
+def together(
+    points: Points, place: Floats, known: Ints, fewer: Floats, unit: int, budget: int, stop: Stop
+) -> Ints:
+    """Return prices like those known that sum to more, if the program finds them."""
+    price = programmed(place, known / unit, fewer, stop)
+    whole = np.floor(lowered(price, points) * unit).astype(np.int64)
+    if whole.sum() <= known.sum():
+        return known
+    # what the program found is checked also where it took all of the time
+    size, late = len(fewer), stop.overdue
+    return whole if lawful(place, whole / unit, fewer, size, budget, late) >= 0 else known
 
 
 def lowered(price: Floats, points: Points) -> Floats:
