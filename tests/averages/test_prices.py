@@ -8,13 +8,15 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 
 import incrowd as ic
 from averages.plain import spread
 from dial import few
 from incrowd.averages.bound import Priced, nearest_of, pair_prices, prices_of
-from incrowd.averages.lifting import least_room
-from incrowd.averages.strata import Points
+from incrowd.averages.lifting import least_room, mend
+from incrowd.averages.program import programmed
+from incrowd.averages.strata import Floats, Points
 from incrowd.checker.nearest import cheap_by_pairs, require_cheap
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.runs import shortest
@@ -208,9 +210,12 @@ def test_a_search_for_one_row_ends_when_time_does() -> None:
     """Tests that it gives up, as beyond its budget: one of many rows in reach may take seconds."""
     place = np.random.default_rng(3).normal(size=(40, 2))
     rules = place, np.zeros(40), np.zeros((3, 40)), 0.0, 3, 1e9, 1_000
-    found, looked = least_room(*rules, np.zeros(1, np.int64))
+    others = np.zeros(2, np.int64)
+    found, looked = least_room(*rules, np.zeros(1, np.int64), others)
     assert 0 < found < 1e9 and looked <= 1_000
-    assert least_room(*rules, np.ones(1, np.int64)) == (1e9, 1_001)
+    three = np.vstack([np.zeros(2), place[others]])
+    assert found == pytest.approx(cost(three, False))
+    assert least_room(*rules, np.ones(1, np.int64), others) == (1e9, 1_001)
 
 
 def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,3 +272,80 @@ def test_runs_of_long_numbers(kind):
     near = [Fraction(1, 10**19), Fraction(1, 3), Fraction(1)]
     middle = sum(near) / 3 if kind == "mean" else near[1]
     assert shortest(near, 2, kind) == sum(abs(x - middle) ** power for x in near)
+
+
+@pytest.mark.parametrize(("columns", "k"), [(1, 3), (2, 4), (3, 3)])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_program_nears_its_optimum(columns: int, k: int, seed: int) -> None:
+    """Tests prices against all sets of k rows, and their sum against the program of all sets."""
+    given = points(seed, 14, columns, k)
+    found = nearest_of(given, Stop())
+    assert found is not None
+    place, fewer = found.place, np.zeros((k, 14))
+    begun = found.distance[:, : k - 1].sum(axis=1) / (2 * k)
+    price = programmed(place, begun, fewer, Stop())
+    sets = np.array([*combinations(range(14), k)])
+    costs = np.array([cost(place[one], False) for one in sets])
+    assert (price[sets].sum(axis=1) <= costs + 1e-9).all()
+    holds = np.zeros((len(sets), 14))
+    np.put_along_axis(holds, sets, 1, axis=1)
+    box = np.column_stack([np.zeros(14), 3 * begun + 0.05 * begun.mean()])
+    best = linprog(-np.ones(14), A_ub=holds, b_ub=costs, bounds=box).fun
+    assert begun.sum() < price.sum() <= -best + 1e-6
+    assert price.sum() > -best * 0.999
+
+
+@pytest.mark.parametrize("seed", range(few(12)))
+def test_mended_prices_are_lawful(seed: int) -> None:
+    """Tests against all sets of k rows, with prices far too high and rows alike among them."""
+    rng = np.random.default_rng(seed)
+    k, place = int(rng.integers(2, 5)), rng.normal(size=(12, 2))
+    place[:3] = place[0]
+    given = rng.exponential(size=12) * 10.0 ** rng.integers(-3, 2, size=12)
+    price, fewer, running = given.copy(), np.zeros((k, 12)), np.zeros(1, np.int64)
+    found, looked = mend(place, price, fewer, k, 100_000, running)
+    sets = np.array([*combinations(range(12), k)])
+    costs = np.array([cost(place[one], False) for one in sets])
+    assert (price >= 0).all() and (price <= given).all() and looked > 0
+    assert (price[sets].sum(axis=1) <= costs + 1e-9 * given.max()).all()
+    lacking = costs - given[sets].sum(axis=1)
+    broken = {tuple(one) for one in sets[lacking < 0]}
+    assert broken and {tuple(sorted(one)) for one in found.tolist()} <= broken
+    assert mend(place, given.copy(), fewer, k, 3, running)[1] == -1
+    assert mend(place, given.copy(), fewer, k, 100_000, np.ones(1, np.int64))[1] == -1
+
+
+def test_prices_that_are_lawful_need_no_mending() -> None:
+    given = points(5, 14, 2, 3)
+    found = nearest_of(given, Stop())
+    assert found is not None
+    price = found.distance[:, :2].sum(axis=1) / 6
+    before, running = price.copy(), np.zeros(1, np.int64)
+    sets, _ = mend(found.place, price, np.zeros((3, 14)), 3, 100_000, running)
+    assert (price == before).all() and sets.shape == (0, 3)
+
+
+def test_a_program_without_time_leaves_prices_as_they_are() -> None:
+    given = points(2, 14, 2, 3)
+    found = nearest_of(given, Stop())
+    assert found is not None
+    begun = found.distance[:, :2].sum(axis=1) / 6
+    ended = Stop()
+    ended.interrupt()
+    assert (programmed(found.place, begun, np.zeros((3, 14)), ended) == begun).all()
+
+
+def test_prices_of_a_program_outlast_the_end_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that what the program has found when time is up is checked, and taken."""
+
+    def ended(place: Floats, price: Floats, fewer: Floats, stop: Stop) -> Floats:
+        found = programmed(place, price, fewer, stop)
+        stop.halt()
+        return found
+
+    given = points(1, 30, 2, 3)
+    whole = priced(given).price.sum()
+    monkeypatch.setattr("incrowd.averages.bound.programmed", ended)
+    assert priced(given).price.sum() == whole
+    monkeypatch.setattr("incrowd.averages.bound.programmed", lambda place, price, *rest: price)
+    assert priced(given).price.sum() < whole

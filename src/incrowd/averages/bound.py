@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.averages.axes import Ints
 from incrowd.averages.lifting import lawful, lift
+from incrowd.averages.program import programmed
 from incrowd.averages.search import near_rows
 from incrowd.averages.strata import Floats, Points
 from incrowd.run.stop import Stop
@@ -76,7 +77,7 @@ def lifted_prices(
     """
     place, n = found.place, points.count
     rng, known = np.random.default_rng(seed), dict[int, Ints]()
-    price, fewer, left = np.zeros(n), np.zeros((2, n)), CHECKED
+    price, fewer, left, spare = np.zeros(n), np.zeros((2, n)), CHECKED, CHECKED
     for b in range(2, points.k + 1):
         near = found.distance[:, : b - 1].sum(axis=1) / (2 * b)
         before = price * ((b - 1) ** 2 / (b * (b - 2)) if b > 2 else 0)
@@ -91,12 +92,28 @@ def lifted_prices(
         checked = -1 if stop.now() else lawful(place, price, fewer, b, left, stop.over)
         if checked < 0:
             break
-        left -= checked // n
+        spare, left = left, left - checked // n
         known[b] = whole
         fewer = np.vstack([fewer, price])
         if 2 * sets > MOST_SETS:
             break
+    if known:
+        b = max(known)
+        known[b] = together(points, place, known[b], fewer[:b], unit, spare, stop)
     return known
+
+
+def together(
+    points: Points, place: Floats, known: Ints, fewer: Floats, unit: int, budget: int, stop: Stop
+) -> Ints:
+    """Return prices like those known that sum to more, if the program finds them."""
+    price = programmed(place, known / unit, fewer, stop)
+    whole = np.floor(lowered(price, points) * unit).astype(np.int64)
+    if whole.sum() <= known.sum():
+        return known
+    # what the program found is checked also where it took all of the time
+    size, late = len(fewer), stop.overdue
+    return whole if lawful(place, whole / unit, fewer, size, budget, late) >= 0 else known
 
 
 def lowered(price: Floats, points: Points) -> Floats:

@@ -14,15 +14,26 @@ import numpy as np
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 
+SLACK = 1e-10  # of a row's price: what a set with it may lack unseen, less than the margin
+
 
 @kernel
 def least_room(
-    place: Any, price: Any, fewer: Any, own: float, k: int, best: float, budget: int, over: Any
+    place: Any,
+    price: Any,
+    fewer: Any,
+    own: float,
+    k: int,
+    best: float,
+    budget: int,
+    over: Any,
+    taken: Any,
 ) -> Any:
     """Return the least cost less prices of k rows, one of them at 0 with the price ``own``.
 
     place: float64, shape (rows, columns), of the other rows, relative to that one; price: theirs.
     fewer: float64, shape (k, rows): by b, their prices for b rows, or 0.
+    taken: int64, shape (k − 1,), is filled with the others, where something is below ``best``.
     Returns that or ``best`` if nothing is below, and the sets looked at; above ``budget`` it is
     given up, and means nothing.  Time is looked at before each set: thousands of rows are sorted
     for one where all are in reach, as where few are dear.
@@ -30,7 +41,7 @@ def least_room(
     n, m = place.shape
     order = np.zeros((k, n), np.int64)
     worth = np.zeros((k, n))
-    count, at = np.zeros(k, np.int64), np.zeros(k, np.int64)
+    count, at, path = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k, np.int64)
     total, square, paid = np.zeros((k + 1, m)), np.zeros(k + 1), np.zeros(k + 1)
     paid[1] = own
     for x in range(n):
@@ -59,7 +70,11 @@ def least_room(
                 worth[depth, q] = (apart * a + fewer[b, x] * b) / k - price[x]
             if b == 1:
                 for q in range(count[depth]):
-                    best = min(best, base + worth[depth, q])
+                    if base + worth[depth, q] < best:
+                        best = base + worth[depth, q]
+                        for e in range(depth):
+                            taken[e] = path[e]
+                        taken[depth] = order[depth, q]
                 depth -= 1
                 continue
             ranked = np.argsort(worth[depth, : count[depth]])
@@ -83,7 +98,7 @@ def least_room(
         if p + b > count[depth] or bound >= best:
             depth -= 1
             continue
-        x = order[depth, p]
+        x = path[depth] = order[depth, p]
         at[depth] += 1
         square[a + 1] = square[a]
         for c in range(m):
@@ -138,7 +153,7 @@ def lift(
     fewer: float64, shape (k, rows): lawful prices for b rows, by b.
     """
     n, m = place.shape
-    apart, sets = np.zeros(n), 0
+    apart, taken, sets = np.zeros(n), np.zeros(k - 1, np.int64), 0
     for done in range(n):
         if done % 16 == 0 and halted(over):
             break
@@ -158,7 +173,7 @@ def lift(
         worth[i] = np.inf
         chosen = within(worth, k - 1, best + price[i])
         others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-        found, looked = least_room(others, due, below, price[i], k, best, budget, over)
+        found, looked = least_room(others, due, below, price[i], k, best, budget, over, taken)
         sets += looked
         if looked <= budget and found > 0:
             price[i] += share * found
@@ -173,7 +188,7 @@ def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -
     is looked at from its row of the greatest price.
     """
     n = len(place)
-    apart, left = np.zeros(n), n * budget
+    apart, taken, left = np.zeros(n), np.zeros(k - 1, np.int64), n * budget
     for i in range(n):
         if i % 16 == 0 and halted(over):
             return -1
@@ -183,8 +198,49 @@ def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -
         worth[high] = np.inf
         chosen = within(worth, k - 1, price[i])
         others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-        found, looked = least_room(others, due, below, price[i], k, 0.0, left, over)
+        found, looked = least_room(others, due, below, price[i], k, 0.0, left, over, taken)
         left -= looked
         if left < 0 or found < 0:
             return -1
     return n * budget - left
+
+
+@kernel
+def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> Any:
+    """Lower prices, in place, until no k rows are priced above what they cost.
+
+    One row after the other, the cheapest first, gives up what the worst set of it and of rows
+    before it lacks.  Where that is more than its price, all rows of the set give up their share,
+    and the next set is sought.
+    Returns sets that were broken, int64, shape (sets, k), and how many were looked at, or -1 where
+    that is more than ``budget``, or time is up; then prices mean nothing.
+    """
+    n = len(place)
+    sets, broken, ahead = np.zeros((n, k), np.int64), np.zeros(n, np.bool_), np.ones(n, np.bool_)
+    apart, taken, total = np.zeros(n), np.zeros(k - 1, np.int64), 0
+    for i in np.argsort(price):
+        around(place, i, apart)
+        while price[i] > 0:
+            least = -SLACK * price[i]
+            worth = np.where(ahead, np.inf, (apart + fewer[k - 1] * (k - 1)) / k - price)
+            chosen = within(worth, k - 1, least + price[i])
+            others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
+            found, looked = least_room(
+                others, due, below, price[i], k, least, budget - total, over, taken
+            )
+            total += looked
+            if total > budget:
+                return sets[broken], -1
+            if found >= least:
+                break
+            rows = np.append(chosen[taken], i)
+            if not broken[i]:
+                broken[i] = True
+                sets[i] = rows
+            if price[i] + found >= 0:
+                price[i] += found
+                break
+            due = price[rows]
+            price[rows] = due * (max(1 + found / due.sum(), 0) * (1 - SLACK))
+        ahead[i] = False
+    return sets[broken], total
