@@ -13,7 +13,7 @@ from incrowd.attacks.findings import Finding, Findings
 from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
 from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
-from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean
+from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean, quoted
 from incrowd.policy import Policy
 from incrowd.policy.derive import derived
 from incrowd.tables.base import Table
@@ -339,7 +339,7 @@ def limits_of(require: Mapping[str, float], wanted: Iterable[Attack]) -> dict[st
     for name, limit in sorted(require.items(), key=lambda pair: pair[0] in made):
         fine = isinstance(limit, int | float) and not isinstance(limit, bool) and 0 <= limit <= 1
         if not fine:
-            raise InputError(f"require {name}: a share from 0 to 1, not {limit!r}")
+            raise InputError(f"require {name}: a share from 0 to 1, not {quoted(limit)}")
         hit = [one for one, family in made.items() if name in (one, family)]
         if not hit:
             raise InputError(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker.files import read_proof
 from incrowd.checker.rejection import RejectedError
-from incrowd.errors import InputError
+from incrowd.errors import InputError, require_one_line
 from incrowd.published.fitting import Nodes, fitting
 
 Ints = NDArray[np.int64]
@@ -32,6 +32,7 @@ def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
     InputError: the file is no proof, or one of other tables.
     """
 
+    require_one_line(path, "the proof")
     try:
         table = read_proof(path, rows).rows
     except OSError as error:
