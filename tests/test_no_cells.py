@@ -4,6 +4,7 @@ Every cell of these tables, and every label that a rule makes of one, holds a le
 no message, option or name holds otherwise.
 """
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +136,27 @@ def test_the_text_of_a_table_is_no_name(tmp_path: Path) -> None:
         lambda: ic.verify(there, TABLE, proof=tmp_path / "proof"),
         lambda: ic.attack(there, TABLE, k=2, **asked),
         lambda: ic.anonymize(frame, 2, hierarchies={"code": FILES["some.csv"]}, **asked),
+        lambda: ic.anonymize(frame, 2, hierarchies={"code": TABLE * 99}, **asked),
+        lambda: ic.anonymize(frame, 2, cost=TABLE * 99, **asked),
+        lambda: ic.anonymize(frame, 2, t=0.5, distance=TABLE * 99, **asked),
+        lambda: ic.anonymize(frame, 2, policy=TABLE),
+        lambda: ic.anonymize(frame, 2, order=TABLE, **asked),
+        lambda: ic.republish(frame, TABLE, person="who", sensitive="ill"),
+        lambda: ic.attack(frame, frame, proof=TABLE, **asked),
     )
     for ask in tried:
         with pytest.raises(ic.IncrowdError, match="several lines") as raised:
             ask()
         assert not any(secret in str(raised.value) for secret in SECRET)
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(ic.Policy)])
+def test_a_frame_is_no_option(name: str) -> None:
+    """Tests a frame, alone or in a list or mapping, in place of each option."""
+    frame = pl.DataFrame({"code": ["Ж71", "Ж72"] * 2, "ill": ["Юx", "Юy"] * 2})
+    for wrong in (frame, frame.to_arrow(), {"code": frame}, [frame]):
+        with pytest.raises(ic.InputError, match=f"^{name} takes no data frame$"):
+            ic.anonymize(frame, **{"k": 2, "sensitive": "ill", name: wrong})
 
 
 def test_frames_quote_no_cell() -> None:
@@ -198,3 +215,12 @@ def test_rows_that_a_codebook_leaves_out_are_not_in_its_memory() -> None:
     patterns = pl.DataFrame({"code": [f"{LONG} of all", f"{LONG} of nobody"]})
     release = codebook(table, patterns, 2, 0.9, epsilon=3, sensitive="ill")
     assert release.rows and hidden_in(release.texts, table) == set()
+
+
+def test_what_is_remembered_quotes_no_cell(tmp_path: Path) -> None:
+    """Tests what Python prints of a release of a series, and of its history."""
+    rows = {"who": [f"Q{i}" for i in range(9)], "code": ["Ж"] * 9, "ill": ["Юx", "Юy", "Юz"] * 3}
+    release = ic.republish(pl.DataFrame(rows), tmp_path / "h", person="who", sensitive="ill")
+    told = f"{release}{release.history}{release.before}{[*release.history.people.values()]}"
+    assert not any(mark in told for mark in "ЖЮQ")
+    assert str(release).startswith("<Republished: 9 people and 0 counterfeits in 3 classes, m = 3")

@@ -23,6 +23,7 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 
@@ -259,7 +260,7 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
             "; the table has one column alone: if more stand in it, say what parts them "
             "(--delimiter ';')"
         )
-    return InputError(f"{what}: no column is called {name!r}{unread}{hint}")
+    return InputError(f"{what}: no column is called {quoted(name)}{unread}{hint}")
 
 
 def no_quasi_identifier() -> InputError:
@@ -284,6 +285,15 @@ def no_folder(path: object, folder: object) -> InputError:
 NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps
 
 
+def require_one_line(path: object, what: str = "the input") -> None:
+    """Raise InputError for a table's text in place of a file's name: messages quote names."""
+    if "\n" in str(path):
+        raise InputError(
+            f"the name of {what} has several lines: it is taken for the text of a table; give "
+            "the name of a file, or a frame, as polars.read_csv(io.StringIO(text)) makes one"
+        )
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
     known = list(known)
@@ -296,6 +306,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; known: {listed(known)}"
 
 
+def quoted(value: object) -> str:
+    """Return what was given, as a message quotes it: of what may be a table only the type."""
+    plain = type(value).__module__ == "builtins" or isinstance(value, Real)
+    text = repr(value) if plain else ""
+    return text if 0 < len(text) <= QUOTED else f"a {type(value).__name__}"
+
+
+QUOTED = 80  # characters of one value
 LISTED, SHORT = 12, 60  # names in a message, and characters of one: who reads it looks for a cause
 
 

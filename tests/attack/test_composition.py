@@ -54,6 +54,38 @@ def test_a_release_of_some_of_them_in_another_order():
     assert found.outcome.attack.tries == 300
 
 
+@pytest.mark.parametrize("way", ["some people", "rows deleted", "rows deleted before"])
+def test_two_releases_of_different_rows(way):
+    """Tests a second release of other rows than the first, against sets by hand."""
+    frame = drawn(60, 1, secrets=12).with_columns(who=pl.int_range(60).cast(pl.String))
+    asked = {"k": 3, "sensitive": "s", "id": "who"}
+    fewer = asked | {"delete_rows": "price=2,most=15"}
+    one = ic.anonymize(frame, **fewer if way == "rows deleted before" else asked)
+    some = frame[5:50] if way == "some people" else frame
+    two = ic.anonymize(some, **fewer if way == "rows deleted" else asked | {"method": "mondrian"})
+    assert one.rows != two.rows
+    held = []
+    for release in (one, two):
+        whose = release.source.encode("who")
+        cells = release.data.with_columns(who=pl.Series([whose.values[x] for x in whose.codes]))
+        of = pl.col("s").unique().over(["a", "b", "c", "d"], mapping_strategy="join")
+        held.append(dict(cells.select("who", of).rows()))
+    truth = dict(frame.select("who", "s").rows())
+    met = [who for who in truth if who in held[0] and who in held[1]]
+    alone = [{*held[0][who]} & {*held[1][who]} == {truth[who]} for who in met]
+    (found,) = ic.attack(one, other=two, attacks="composition")
+    assert found.outcome.more["classes_known"] == pytest.approx(np.mean(alone))
+    assert not found.approximate and found.outcome.attack.tries == len(met)
+
+
+def test_whose_rows_are_found_by_a_matching():
+    """Tests that a guess is called one: some of the people, of whom several are alike."""
+    frame = drawn(60, 1, widths=(2, 2), secrets=3)
+    one, two = (ic.anonymize(rows, k=3, sensitive="s") for rows in (frame, frame[5:50]))
+    (found,) = ic.attack(one, other=two, attacks="composition")
+    assert found.approximate
+
+
 def bands(frame, width):
     """The frame with ages in bands of a width."""
     low = pl.col("age") // width * width

@@ -13,7 +13,8 @@ from incrowd.attacks.findings import Finding, Findings
 from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
 from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
-from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean
+from incrowd.attacks.whose import rows_shared
+from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean, quoted
 from incrowd.policy import Policy
 from incrowd.policy.derive import derived
 from incrowd.tables.base import Table
@@ -129,7 +130,7 @@ def tables_of(
         before = derived(open_table(original), policy.derive, policy.na)
         roles = policy.roles(before.columns)
     second_policy = read_policy(other_policy)
-    second, second_rows = (None, None) if other is None else _opened(other)
+    second, second_rows = (None, None) if other is None else _opened_beside(before, other)
     return Tables(
         release=table,
         original=before,
@@ -150,6 +151,15 @@ def _opened(release: Any) -> tuple[Table, Ints | None]:
         return open_table(release), None
     order = release.edit.order
     return release.table, np.arange(release.rows) if order is None else order
+
+
+def _opened_beside(before: Table, other: Any) -> tuple[Table, Ints | None]:
+    """Open another release; a Release knows the rows of its own table, which may be another."""
+    table, rows = _opened(other)
+    shared = None
+    if rows is not None and not hasattr(other, "existing"):
+        shared = rows_shared(before, other.source)
+    return table, None if shared is None else shared[rows]
 
 
 def attacked(
@@ -322,7 +332,8 @@ def finding(
         against=one.against,
         outcome=outcome,
         held_out=held,
-        approximate=scene.approximate and one.whose,
+        approximate=one.whose
+        and (scene.approximate or (one.other and getattr(scene.other, "approximate", False))),
         required=limits.get(one.name),
     )
 
@@ -339,7 +350,7 @@ def limits_of(require: Mapping[str, float], wanted: Iterable[Attack]) -> dict[st
     for name, limit in sorted(require.items(), key=lambda pair: pair[0] in made):
         fine = isinstance(limit, int | float) and not isinstance(limit, bool) and 0 <= limit <= 1
         if not fine:
-            raise InputError(f"require {name}: a share from 0 to 1, not {limit!r}")
+            raise InputError(f"require {name}: a share from 0 to 1, not {quoted(limit)}")
         hit = [one for one, family in made.items() if name in (one, family)]
         if not hit:
             raise InputError(

@@ -107,10 +107,8 @@ def scene_of(tables: Tables) -> Scene:
         None if len(bearers) < 2 else People(codes=codes[1], secrets=worn[1], whose=whose_are[1])
     )
     shadow = None if tables.shadow is None else shadow_of(tables, tables.shadow, trees, others)
-    other, guessed = None, False
-    if tables.other is not None:
-        other, guessed = other_of(tables, tables.other, everybody)
-    notes = (MATCHED,) if approximate or guessed else ()
+    other = None if tables.other is None else other_of(tables, tables.other, everybody)
+    notes = (MATCHED,) if approximate or (other is not None and other.approximate) else ()
     notes += (PEOPLE,) if roles.person else ()
     return Scene(
         seen=seen, members=members, others=others, shadow=shadow, other=other,
@@ -196,8 +194,8 @@ def shadow_of(
     return Scene(seen=seen, members=replace(people, place=place))
 
 
-def other_of(tables: Tables, release: Table, members: Ints) -> tuple[Other, bool]:
-    """Return another release with the class of each member in it, and whether that is a guess.
+def other_of(tables: Tables, release: Table, members: Ints) -> Other:
+    """Return another release with the class of each member in it.
 
     Its quasi-identifiers are those that its policy names and it has.
     """
@@ -218,7 +216,7 @@ def other_of(tables: Tables, release: Table, members: Ints) -> tuple[Other, bool
     kept = replace(tables, release=release, rows=tables.other_rows, roles=roles, proof=None)
     whose, guessed = rows_of(kept, Nodes(trees, codes), levels, nodes, OTHER)
     stands = places(original.rows, whose, place)[members]
-    return Other(seen=seen, codes=codes[members], place=stands), guessed
+    return Other(seen=seen, codes=codes[members], place=stands, approximate=guessed)
 
 
 def require_columns(what: str, table: Table, names: Sequence[str]) -> None:

@@ -126,11 +126,13 @@ class Other:
     ----------
     codes: int64, shape (members, its quasi-identifiers): leaves of its own trees.
     place: int64, shape (members,): the class of each member of the first; −1 for who is not in it.
+    approximate: whether that was found by a matching.
     """
 
     seen: Seen
     codes: Ints
     place: Ints
+    approximate: bool = False
 
     def chosen(self, which: Ints) -> "Other":
         """Return it with some of the members, in this order."""

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from incrowd.checker.files import read_proof
 from incrowd.checker.rejection import RejectedError
-from incrowd.errors import InputError
-from incrowd.published.fitting import Nodes, fitting
+from incrowd.errors import InputError, require_one_line
+from incrowd.published.fitting import Nodes, common_keys, fitting
+from incrowd.tables.base import FewerRows, Table, agree
 
 Ints = NDArray[np.int64]
 
@@ -32,6 +33,7 @@ def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
     InputError: the file is no proof, or one of other tables.
     """
 
+    require_one_line(path, "the proof")
     try:
         table = read_proof(path, rows).rows
     except OSError as error:
@@ -45,6 +47,36 @@ def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
     if not fine or (released and (found.min() < 0 or found.max() >= rows)):
         raise InputError(f"{path}: the proof is not of this release and this original")
     return found
+
+
+def rows_shared(original: Table, source: Table) -> Ints | None:
+    """int64, shape (rows of ``source``,): which row of ``original`` each one is, −1 for none.
+
+    By the cells of the columns in both: the tables agree row by row, but for rows that were left
+    out of either, or no two rows of the original are alike.  None where neither tells.
+    """
+    (whole, kept), (other, theirs) = _whole(original), _whole(source)
+    names = [name for name in whole.columns if name in other.columns]
+    if names and whole.rows == other.rows and all(agree(whole, other, name) for name in names):
+        place = np.full(whole.rows, -1)
+        place[kept] = np.arange(len(kept))
+        return place[theirs]
+    try:
+        pairs = [(original.encode(name), source.encode(name)) for name in names]
+    except InputError:  # a column without a text form, as lists have none
+        return None
+    mine, found = common_keys(pairs, original.rows, source.rows)
+    alike = len(np.unique(mine)) < original.rows or not np.isin(found, mine).all()
+    order = np.argsort(mine)
+    return None if alike else order[np.searchsorted(mine[order], found)]
+
+
+def _whole(table: Table) -> tuple[Table, Ints]:
+    """Return the table that a table has some rows of, and which."""
+    kept = np.arange(table.rows)
+    while isinstance(table, FewerRows):
+        kept, table = table.kept[kept], table.source
+    return table, kept
 
 
 def rows_matched(nodes: Nodes, keys: Ints, levels: Ints, labels: Ints, shown: Ints) -> Ints:

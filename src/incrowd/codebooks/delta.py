@@ -30,7 +30,7 @@ from typing import Any
 
 from incrowd.checker.hockey import require_reach
 from incrowd.checker.rejection import RejectedError
-from incrowd.errors import InputError
+from incrowd.errors import InputError, quoted
 
 DIGITS = 120
 SLACK = Decimal(10) ** -80  # sums of less than 10^7 terms below 1, each right to 10^-119
@@ -57,12 +57,13 @@ class Asked:
     def of(cls, k: Any, sample: Any, epsilon: Any) -> "Asked":
         """Read the numbers, texts such as ``1/3`` too."""
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise InputError(f"k: expected a whole number above 0, not {k!r}")
+            raise InputError(f"k: expected a whole number above 0, not {quoted(k)}")
         share, limit = _number("sample", sample), _number("epsilon", epsilon)
         if share >= 1:
             raise InputError(
-                f"sample: expected a probability between 0 and 1, such as 0.5, not {sample!r}: "
-                "what hides whether somebody is in the table is that not everybody is taken"
+                "sample: expected a probability between 0 and 1, such as 0.5, "
+                f"not {quoted(sample)}: what hides whether somebody is in the table is that not "
+                "everybody is taken"
             )
         return cls(k, share, limit)
 
@@ -73,7 +74,7 @@ def _number(name: str, given: Any) -> Fraction:
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if not 0 < found <= MOST_EPSILON:
-        raise InputError(f"{name}: expected a number above 0, such as 0.5, not {given!r}")
+        raise InputError(f"{name}: expected a number above 0, such as 0.5, not {quoted(given)}")
     return found
 
 
@@ -124,7 +125,7 @@ def least_k(sample: Any, epsilon: Any, delta: Any) -> int:
     """
     limit = _number("delta", delta)
     if limit < LEAST_DELTA:
-        raise InputError(f"delta: expected 1e-60 or more, not {delta!r}")
+        raise InputError(f"delta: expected 1e-60 or more, not {quoted(delta)}")
     low, high = 1, 1
     while delta_of(high, sample, epsilon) > limit:
         low, high = high + 1, 2 * high

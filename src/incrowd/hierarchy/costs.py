@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.errors import HierarchyError, did_you_mean, quoted
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.text import form, read_lines
 from incrowd.text.exact import fraction_of, unit_of
@@ -231,7 +231,7 @@ def exact(number: Number) -> Fraction:
     try:
         decimal = number if isinstance(number, Decimal) else Decimal(str(number))
     except InvalidOperation:
-        raise ValueError(f"{number!r} is not a number") from None
+        raise ValueError(f"{quoted(number)} is not a number") from None
     if not decimal.is_finite() or decimal < 0:
         raise ValueError(f"{number} is not a number of 0 or more")
     value = fraction_of(decimal)

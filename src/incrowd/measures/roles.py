@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean, no_column, no_quasi_identifier
+from incrowd.errors import InputError, did_you_mean, no_column, no_quasi_identifier, quoted
 from incrowd.tables.base import Table
 
 Names = str | Sequence[str]
@@ -31,7 +31,7 @@ def names_of(given: Names | None) -> list[str]:
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Iterable):
-        raise InputError(f"expected a column name or a list of them, not {given!r}")
+        raise InputError(f"expected a column name or a list of them, not {quoted(given)}")
     return list(given)
 
 

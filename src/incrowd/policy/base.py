@@ -1,11 +1,11 @@
 """The value that holds what is asked of a release; its options stand in ``table.py``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.policy.cap import caps_of
 from incrowd.policy.deletion import delete_rows_of
 from incrowd.policy.file import read_keys
@@ -13,6 +13,7 @@ from incrowd.policy.kinds import (
     keys_by_column,
     lists_of,
     names_of,
+    require_no_table,
     require_number,
     require_values,
     take_plain_numbers,
@@ -45,6 +46,8 @@ class Policy(Asked):
     """
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            require_no_table(each.name, getattr(self, each.name))
         for role in (*ROLES, "person", "fixed"):
             object.__setattr__(self, role, names_of(role, getattr(self, role)))
         object.__setattr__(self, "linked", lists_of("linked", self.linked))
@@ -77,7 +80,9 @@ class Policy(Asked):
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         require_decimal(self.decimal)
         if self.order not in ORDERS:
-            raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
+            raise InputError(
+                f"order is {quoted(self.order)}{did_you_mean(str(self.order), ORDERS)}"
+            )
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
 

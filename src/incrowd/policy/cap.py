@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.privacy.numbers import exact
 
 NAMES = ("column", "share", "value")
@@ -31,7 +31,7 @@ class Cap:
     def __post_init__(self) -> None:
 
         if not isinstance(self.column, str):
-            raise InputError(f"caps: column must be a column's name, not {self.column!r}")
+            raise InputError(f"caps: column must be a column's name, not {quoted(self.column)}")
         exact(self.share, f"caps: the share of {self.column!r}", least=0, most=1)
         if self.value is not None and not isinstance(self.value, str):
             object.__setattr__(self, "value", str(self.value))
@@ -73,7 +73,7 @@ def caps_of(given: Any) -> tuple[Cap, ...]:
     if isinstance(given, Cap):
         given = [given]
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise InputError(f"caps takes column → share or a list of caps, not {given!r}")
+        raise InputError(f"caps takes column → share or a list of caps, not {quoted(given)}")
     caps = tuple(_cap(each) for each in given)
     places = [cap.place for cap in caps]
     for cap in caps:
@@ -86,7 +86,9 @@ def _cap(given: Any) -> Cap:
     if isinstance(given, Cap):
         return given
     if not isinstance(given, Mapping):
-        raise InputError(f"caps: a cap has a column, a share and maybe a value; found {given!r}")
+        raise InputError(
+            f"caps: a cap has a column, a share and maybe a value; found {quoted(given)}"
+        )
     for name in given:
         if name not in NAMES:
             raise InputError(f"caps: no parameter is called {name!r}{did_you_mean(name, NAMES)}")

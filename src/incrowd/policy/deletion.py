@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, quoted
 from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
@@ -42,7 +42,7 @@ def delete_rows_of(given: Any) -> str | None:
     if isinstance(given, Mapping):
         given = ",".join(f"{name}={value}" for name, value in given.items())
     if not isinstance(given, str):
-        raise InputError(f"delete_rows: {FORM}, not {given!r}")
+        raise InputError(f"delete_rows: {FORM}, not {quoted(given)}")
     read(given)
     return given
 
@@ -52,7 +52,7 @@ def read(text: str) -> DeleteRows:
     pairs = [part.partition("=") for part in text.split(",")]
     found = {name.strip(): value.strip() for name, _, value in pairs}
     if len(found) < len(pairs) or not found or set(found) - {"price", "most"}:
-        raise InputError(f"delete_rows: {FORM}, not {text!r}")
+        raise InputError(f"delete_rows: {FORM}, not {quoted(text)}")
     price, most = found.get("price"), found.get("most")
     asked = None if price is None else _number("price", price, lambda x: x > 0, "above 0")
     if most is None:
@@ -70,5 +70,7 @@ def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         found = Fraction(-1)
     if not fits(found):
-        raise InputError(f"delete_rows: {name} must be a number {allowed}, not {text!r}; {FORM}")
+        raise InputError(
+            f"delete_rows: {name} must be a number {allowed}, not {quoted(text)}; {FORM}"
+        )
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean, home_hint
+from incrowd.errors import InputError, did_you_mean, home_hint, require_one_line
 from incrowd.policy.cap import caps_of
 from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
 from incrowd.policy.table import OPTIONS
@@ -22,6 +22,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
     ------
     InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
     """
+    require_one_line(path, "the policy")
     file = Path(path)
     try:
         given = tomllib.loads(file.read_text(encoding="utf-8-sig"))

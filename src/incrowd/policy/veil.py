@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from incrowd.errors import InputError, no_column
+from incrowd.errors import InputError, no_column, quoted
 from incrowd.text.exact import fraction_of
 
 EVERY = ""  # in place of a column's name: all quasi-identifiers
@@ -45,7 +45,7 @@ def _probability(name: str, value: Any) -> Fraction:
     if not 0 < found <= 1:
         raise InputError(
             f"veil{where}: expected a probability above 0 and at most 1, such as 0.05, or "
-            f"COL=PROBABILITY,…, not {value!r}"
+            f"COL=PROBABILITY,…, not {quoted(value)}"
         )
     return found
 

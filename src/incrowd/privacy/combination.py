@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.privacy.numbers import take_whole
 
 NAMES = ("columns", "k")
@@ -29,7 +29,7 @@ class Combination:
         given = self.columns
         columns = (given,) if isinstance(given, str) else tuple(given)
         if not columns or any(not isinstance(name, str) for name in columns):
-            raise InputError(f"protect: columns must be names of columns, not {given!r}")
+            raise InputError(f"protect: columns must be names of columns, not {quoted(given)}")
         if len(set(columns)) < len(columns):
             raise InputError(f"protect: a combination names a column twice; {FORM}")
         object.__setattr__(self, "columns", columns)
@@ -57,7 +57,7 @@ def protect_of(given: Any) -> tuple[Combination, ...]:
     if isinstance(given, str | Mapping | Combination):
         given = [given]
     if not isinstance(given, Sequence):
-        raise InputError(f"protect takes a list of combinations, not {given!r}; {FORM}")
+        raise InputError(f"protect takes a list of combinations, not {quoted(given)}; {FORM}")
     found = tuple(map(_combination, given))
     if len({frozenset(one.columns) for one in found}) < len(found):
         raise InputError("protect: two combinations name the same columns; keep the larger k")
@@ -70,7 +70,7 @@ def _combination(given: Any) -> Combination:
     if isinstance(given, str):
         return parse(given)
     if not isinstance(given, Mapping):
-        raise InputError(f"protect: a combination has columns and a k; found {given!r}")
+        raise InputError(f"protect: a combination has columns and a k; found {quoted(given)}")
     for name in given:
         if name not in NAMES:
             hint = did_you_mean(str(name), NAMES)

@@ -8,7 +8,7 @@ from numbers import Integral
 from operator import index
 from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, quoted
 from incrowd.text.exact import fraction_of
 
 Exact = int | str | float | Decimal | Fraction
@@ -38,7 +38,9 @@ def exact(
         number = Fraction(repr(float(value))) if isinstance(value, float) else fraction_of(value)
         float(number)  # it is written, and compared with logarithms, as one
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise InputError(f"{what} must be a number such as 2, 0.2 or 1/5, not {value!r}") from None
+        raise InputError(
+            f"{what} must be a number such as 2, 0.2 or 1/5, not {quoted(value)}"
+        ) from None
     limits = [
         (f"at least {least}", least is not None and number < least),
         (f"above {above}", above is not None and number <= above),
@@ -46,7 +48,7 @@ def exact(
     ]
     for text, broken in limits:
         if broken:
-            raise InputError(f"{what} must be {text}, not {value!r}")
+            raise InputError(f"{what} must be {text}, not {quoted(value)}")
     return number
 
 
@@ -63,7 +65,7 @@ def whole(value: Any, what: str, least: int = 1) -> int:
     except TypeError:
         number = None
     if number is None or number < least:
-        raise InputError(f"{what} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(f"{what} must be a whole number of at least {least}, not {quoted(value)}")
     return number
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from incrowd.checker.costs import reduced
 from incrowd.checker.rejection import STATEMENT
 from incrowd.checker.verify import Verdict, check
-from incrowd.errors import InputError
+from incrowd.errors import InputError, require_one_line
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
@@ -22,7 +22,7 @@ from incrowd.proof.held import left_open, not_held, of_nobody
 from incrowd.published.verification import COINS, verify_release
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.base import FewerRows, Source
-from incrowd.tables.files import is_release, open_table, read, require_one_line
+from incrowd.tables.files import is_release, open_table, read
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, quoted
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Asked:
         for name in ("m", "k"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} must be a whole number, at least 1, not {value!r}")
+                raise InputError(f"{name} must be a whole number, at least 1, not {quoted(value)}")
         if self.k > self.m:
             raise InputError(
                 f"k = {self.k} is above m = {self.m}: a class of m values may hold m people; ask "
@@ -34,4 +34,6 @@ class Asked:
             )
         number = isinstance(self.weight, int | float) and not isinstance(self.weight, bool)
         if self.weight is not None and not (number and self.weight >= 0):
-            raise InputError(f"the weight of a counterfeit must be a number, not {self.weight!r}")
+            raise InputError(
+                f"the weight of a counterfeit must be a number, not {quoted(self.weight)}"
+            )

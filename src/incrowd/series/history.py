@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.checker.files import once, same
-from incrowd.errors import InputError, listed
+from incrowd.errors import InputError, listed, require_one_line
 from incrowd.privacy.cautions import bare
 
 FORMAT, VERSION = "incrowd-history", 1
@@ -20,7 +20,7 @@ SEAL = "sha256"  # of all the rest
 DAMAGED = "{}: is not a history of incrowd republish, or a damaged one"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # which would quote cells
 class Person:
     """What is remembered of a person who was published.
 
@@ -35,7 +35,7 @@ class Person:
     beside: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # which would quote cells
 class History:
     """All releases so far.
 
@@ -97,6 +97,7 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     ------
     InputError: it is none, or was made for other questions than ``asked``.
     """
+    require_one_line(path, "the history")
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

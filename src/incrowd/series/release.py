@@ -28,13 +28,13 @@ from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, in_form_of, write
 from incrowd.tables.inputs import require_kept
 from incrowd.tables.released import fresh
-from incrowd.text.units import Number, gap_of, in_units
+from incrowd.text.units import Number, counted, gap_of, in_units, shown
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
 """Columns that a release has beside those of the table."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Republished:
     """The next release of a series.
 
@@ -84,6 +84,16 @@ class Republished:
     def gap(self) -> float:
         """(cost − bound)/cost; 0 for a release that costs nothing."""
         return gap_of(self.cost_units, self.bound_units)
+
+    def __repr__(self) -> str:
+        told = len(self.warnings)  # Python says them nowhere else
+        warned = f", {counted(told, 'warning')} in .warnings" if told else ""
+        return (
+            f"<Republished: {counted(self.rows, 'person', 'people')} and "
+            f"{counted(self.counterfeits, 'counterfeit')} in {len(self.classes)} classes, "
+            f"m = {self.asked.m}, cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
+            f"release {len(self.history.releases)} of its series{warned}>"
+        )
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

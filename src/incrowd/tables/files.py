@@ -12,7 +12,7 @@ from incrowd.checker.delimited import require_header
 from incrowd.checker.packed import TEXT
 from incrowd.checker.parquet import SMALL
 from incrowd.checker.rejection import RejectedError
-from incrowd.errors import InputError
+from incrowd.errors import InputError, require_one_line
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
@@ -81,15 +81,6 @@ def _read(
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
     return read_file(path, delimiter, encoding, sheet)
-
-
-def require_one_line(path: str | Path) -> None:
-    """Raise InputError for a table's text in place of a file's name: messages quote names."""
-    if "\n" in str(path):
-        raise InputError(
-            "the name of the input has several lines: it is taken for the text of a table; give "
-            "the name of a file, or a frame, as polars.read_csv(io.StringIO(text)) makes one"
-        )
 
 
 def open_table(data: Any) -> Source:

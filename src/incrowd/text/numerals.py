@@ -6,7 +6,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, quoted
 
 POINT, COMMA = ".", ","
 DECIMALS = (POINT, COMMA)
@@ -21,7 +21,7 @@ def require_decimal(given: Any) -> None:
     """Raise InputError for what stands before no decimals."""
     if given not in DECIMALS:
         known = " or ".join(map(repr, DECIMALS))
-        raise InputError(f"decimal, what stands before decimals, is {known}, not {given!r}")
+        raise InputError(f"decimal, what stands before decimals, is {known}, not {quoted(given)}")
 
 
 def pointed(text: str, decimal: str) -> str | None:

@@ -178,9 +178,9 @@ def made(name: str, seed: int, folder: Path) -> Bundle:
     released = table_like(paths[0].read_bytes(), table)
     files = {
         c: (folder / file).read_bytes()
-        for c, _, file in (w.rpartition("=") for w in words if "={tree}" in w and "," not in w)
+        for c, _, file in (w.partition("=") for w in words if "," not in w)
+        if c != "s" and file.startswith("{tree}/")
         for file in [file.removeprefix("{tree}/")]
-        if c != "s"
     }
     return opened(name, paths, (released, table), files)
 
