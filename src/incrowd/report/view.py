@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, OutOfScopeError, no_column
+from incrowd.errors import OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS
@@ -352,12 +352,7 @@ def require_whole(release: Published) -> None:
         )
 
 
-def require_group(release: Published, group: str, internal: bool = True) -> None:
-    """Raise InputError for households in an external report, or by no column of the original."""
-    if not internal:
-        raise InputError(
-            "risks of households are the publisher's; they go into an internal report "
-            "(internal=True)"
-        )
+def require_group(release: Published, group: str) -> None:
+    """Raise InputError for households by no column of the original."""
     if group not in release.source.columns:
         raise no_column("group", group, release.source.columns)
