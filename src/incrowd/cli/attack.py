@@ -8,7 +8,6 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, print_tables, say
 from incrowd.errors import InputError
-from incrowd.policy import Policy
 from incrowd.policy.table import LEVELS
 
 
@@ -77,8 +76,7 @@ def attack(
         raise InputError("only one table can come from standard input")
     wanted = chosen(name.strip() for text in attacks for name in text.split(","))
     limits = limits_of(require)
-    before = options.opened(original, given)
-    policy = Policy(**options.policy_arguments(before.columns, given))
+    before, policy = options.asked(original, given)
     tables = tables_of(
         options.opened_beside(release, given),
         before,

@@ -9,7 +9,6 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
-from incrowd.policy import Policy
 from incrowd.policy.served import require_served
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
@@ -40,8 +39,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     from incrowd.driver.solve import require_lawful_table
 
     stop = Stop()
-    source = options.opened(table, given)
-    policy = Policy(**options.policy_arguments(source.columns, given))
+    source, policy = options.asked(table, given)
     require_served(policy, "by bound")
     stop.time_limit, stop.threads = policy.time_limit, policy.limits[-1]
     with (

@@ -1,11 +1,12 @@
 """``incrowd demo``: the main job, start to end, with nothing to prepare."""
 
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record
+from incrowd.cli.output import aligned, print_json, release_record
 from incrowd.cli.places import require_apart
 from incrowd.cli.progress import progress
 from incrowd.cli.reporting import FILES, report_options, require_reports, write_reports
@@ -81,11 +82,11 @@ def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
             f"{', '.join(names[:-1])} and {names[-1]}.",
             "",
             "before",
-            aligned(table[rows]),
+            lines_of(table[rows]),
             "",
             f"after: everybody shares these {len(names)} answers with at least "
             f"{release.k - 1} others",
-            aligned(release.data[rows]),
+            lines_of(release.data[rows]),
             "",
             summary(release),
             "",
@@ -95,14 +96,7 @@ def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
     )
 
 
-def aligned(frame: "pl.DataFrame") -> str:
+def lines_of(frame: "pl.DataFrame") -> str:
     """Return a small frame as lines of aligned text; a missing value is a dash."""
-    cells = [
-        frame.columns,
-        *([("–" if v is None else str(v)) for v in row] for row in frame.rows()),
-    ]
-    widths = [max(len(row[j]) for row in cells) for j in range(frame.width)]
-    return "\n".join(
-        "  " + "  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    )
+    cells = ([("–" if v is None else str(v)) for v in row] for row in frame.rows())
+    return indent(aligned([frame.columns, *cells], str.ljust), "  ")

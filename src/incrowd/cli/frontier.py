@@ -5,11 +5,10 @@ from typing import Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say, warn
+from incrowd.cli.output import aligned, print_json, say, warn
 from incrowd.cli.places import is_picture, require_apart, require_one_output
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
-from incrowd.policy import Policy
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
@@ -53,8 +52,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     from incrowd.frontiers.of_table import frontier_of
 
     stop = Stop()
-    source = options.opened(table, given)
-    policy = Policy(**options.policy_arguments(source.columns, given))
+    source, policy = options.asked(table, given)
     stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
     with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
         found = frontier_of(source, wanted, policy, listener, stop)
@@ -149,8 +147,4 @@ def as_lines(found: Any) -> str:
         ]
         for p in found.points
     ]
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
+    return aligned(rows)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from incrowd.cli.options import opened, policy_options, split_names, together
+from incrowd.cli.options import file_options, opened, policy_options, split_names
 from incrowd.cli.output import say, warn
 from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
@@ -19,13 +19,6 @@ group = click.Group(
 )
 
 column_option = click.option("--column", metavar="COL", help="Column of the table.")
-reading_options = together(
-    click.option("--delimiter", metavar="C", help="Of a CSV table; guessed when not given."),
-    click.option(
-        "--encoding", metavar="NAME", help="Of a CSV table, e.g. latin-1. Default: UTF-8."
-    ),
-    click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
-)
 na_option = click.option(
     "--na", multiple=True, metavar="TEXT,…", help="Texts that stand for a missing value: NA,-99."
 )
@@ -46,7 +39,7 @@ table_option = click.option("--table", metavar="IN", help="Table, of any format;
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
 @na_option
 @decimal_option
-@reading_options
+@file_options
 def make(
     table: str,
     column: str,
@@ -104,7 +97,7 @@ def make(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @na_option
 @decimal_option
-@reading_options
+@file_options
 def check(
     hierarchy: str,
     table: str | None,
@@ -150,7 +143,7 @@ def check(
 @click.option("--all", "everything", is_flag=True, help="Every value, however many lines.")
 @na_option
 @decimal_option
-@reading_options
+@file_options
 def show(
     hierarchy: str,
     table: str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incrowd.errors import InputError, no_column
+from incrowd.policy import Policy
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MANY, Option
@@ -38,10 +39,13 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
-reading_options = together(
+file_options = together(
     click.option("--delimiter", metavar="C", help="Of CSV input; guessed when not given."),
     click.option("--encoding", metavar="NAME", help="Of CSV input, e.g. latin-1. Default: UTF-8."),
     click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
+)
+reading_options = together(
+    file_options,
     click.option(
         "--table",
         "of_table",
@@ -106,6 +110,12 @@ no_figures_option = click.option(
 def opened(path: str, given: Mapping[str, Any]) -> "Source":
     """Read the table IN as the reading options say, with what is derived."""
     return with_derived(as_it_is(path, given), given)
+
+
+def asked(path: str, given: Mapping[str, Any]) -> "tuple[Source, Policy]":
+    """Read the table IN, and return it with all that is asked of it."""
+    source = opened(path, given)
+    return source, Policy(**policy_arguments(source.columns, given))
 
 
 def as_it_is(path: str, given: Mapping[str, Any]) -> "Source":

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -38,6 +38,13 @@ def print_tables(found: Any) -> None:
         Console(highlight=False).print(found)
     else:
         click.echo(str(found))
+
+
+def aligned(rows: Sequence[Sequence[str]], just: Callable[[str, int], str] = str.rjust) -> str:
+    """Return cells as lines of aligned text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(just, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
 
 
 def say(message: str, quiet: bool = False) -> None:

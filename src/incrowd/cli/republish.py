@@ -8,7 +8,6 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
-from incrowd.policy import Policy
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.tables.atomic import is_stream, require_place
@@ -85,8 +84,7 @@ def republish(
     require_apart({"-o": output, "--history": history}, table, given)
     require_place(output)
     require_place(history)
-    source = options.opened(table, given)
-    policy = Policy(**options.policy_arguments(source.columns, given))
+    source, policy = options.asked(table, given)
     with standard_output_kept():
         asked = of_table.Asked(m, k, weight, all_new)
         release = of_table.republished(source, policy, asked, history, expected)

@@ -7,7 +7,6 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
-from incrowd.policy import Policy
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
@@ -95,9 +94,8 @@ def verify(
         raise InputError("--odd-header goes with --proof")
     from incrowd.published.verification import verify_release
 
-    table = options.opened(original, given)
+    table, policy = options.asked(original, given)
     published = options.opened_beside(release, given)
-    policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
     tell(verdict, table.rows - verdict.rows, policy.k, as_json, quiet)
     return 0 if verdict.lawful else 1

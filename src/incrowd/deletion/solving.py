@@ -42,7 +42,7 @@ from incrowd.solvers.catalog import LIMITED, by_id
 from incrowd.solvers.exact.submultisets import classes_of, work
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
-from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
+from incrowd.solvers.fpt.patterns import closed_patterns
 from incrowd.solvers.fpt.program import (
     TOLERANCES,
     Columns,
@@ -216,8 +216,7 @@ def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found
     assert laws is not None
     context.tell("listing patterns")
     patterns = closed_patterns(instance, problem.smallest_class, context.stop)
-    unit = max(int(np.gcd.reduce(np.append(patterns.cost, deletion.price))), 1)
-    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    scaled, unit = patterns.scaled(deletion.price)
     program, columns = build(instance, scaled, laws)
     each = np.arange(instance.distinct)
     price = np.full(instance.distinct, deletion.price // unit)
@@ -228,7 +227,7 @@ def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found
     )
     context.tell("integer program over patterns")
     taken, bound, finished = taken_by(program, columns, problem.smallest_class, context)
-    classes = spread(problem, columns.pattern, columns.row, taken)
+    classes = columns.spread(instance, taken, DELETED)
     left = classes != DELETED
     cost = int(np.dot(taken, patterns.cost[columns.pattern])) + deletion.price * int((~left).sum())
     if finished and cost - bound * unit < 0.5 * unit:
@@ -258,13 +257,3 @@ def taken_by(
         if (used[used > 0] >= k).all():
             break
     return taken, bound, finished
-
-
-def spread(problem: Problem, pattern: Ints, row: Ints, taken: Ints) -> Ints:
-    """int64, shape (rows,): the pattern of each copy; where none takes it ``DELETED``."""
-    instance = problem.instance
-    classes, used = np.full(instance.rows, DELETED), instance.first_copy[:-1].copy()
-    for p, r, number in zip(pattern.tolist(), row.tolist(), taken.tolist(), strict=True):
-        classes[used[r] : used[r] + number] = p
-        used[r] += number
-    return classes

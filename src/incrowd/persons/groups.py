@@ -27,7 +27,7 @@ from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Share, watched
 from incrowd.solvers.base import Context, Solver
-from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
+from incrowd.solvers.fpt.patterns import closed_patterns, effort
 from incrowd.solvers.fpt.program import TOLERANCES, build, solve_program
 
 Ints = NDArray[np.int64]
@@ -187,8 +187,7 @@ def by_patterns(persons: Persons, k: int, context: Context) -> tuple[Ints, int] 
         patterns = closed_patterns(instance, k, context.stop)
     except StoppedError:
         return None
-    unit = max(int(np.gcd.reduce(patterns.cost)), 1)
-    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    scaled, unit = patterns.scaled()
     program, columns = build(instance, scaled, Linear(k=k))
     pays = scaled.cost[columns.pattern] * rows_of[columns.row]
     program.cost[0] = pays.astype(np.float64)
@@ -205,9 +204,5 @@ def by_patterns(persons: Persons, k: int, context: Context) -> tuple[Ints, int] 
         used = np.bincount(columns.pattern, weights=taken)
         cost = int(np.dot(taken, pays))
         if (used[used > 0] >= k).all() and cost - bound < 0.5:
-            member, begin = np.empty(instance.rows, np.int64), instance.first_copy[:-1].copy()
-            for p, r, n in zip(columns.pattern, columns.row, taken, strict=True):
-                member[begin[r] : begin[r] + n] = p
-                begin[r] += n
-            return member[copy], cost * unit
+            return columns.spread(instance, taken)[copy], cost * unit
     return None

@@ -1,6 +1,6 @@
 """The section on what was asked."""
 
-from incrowd.report.html import Html, alone_table, cell_text, joined, tag
+from incrowd.report.html import Html, alone_table, cell_text, joined, listed, tag
 from incrowd.report.page import Section, paragraphs
 from incrowd.report.view import View
 from incrowd.text.units import counted, up
@@ -92,10 +92,9 @@ def no_longer_true(view: View) -> Html:
     """Which cells are averages."""
     if not view.averaged:
         return joined()
-    listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(view.averaged)]
     return joined(
         "Cells of ",
-        *listed,
+        listed(map(cell_text, view.averaged)),
         " are averages of their class, rounded as stated below: they are no "
         "longer the true values of single rows, and values of one class are less spread than they "
         "were.",
@@ -138,8 +137,8 @@ def constraints(view: View) -> Html:
     """What else was asked, in words; no value of the table is named."""
     found = []
     for columns_ in view.linked:
-        listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(columns_)]
-        found.append(joined("Suppressed together, row by row: ", *listed, ". "))
+        columns = listed(map(cell_text, columns_))
+        found.append(joined("Suppressed together, row by row: ", columns, ". "))
     if view.caps:
         found.append(f"Caps on the share of changed cells, of columns or subgroups: {view.caps}.")
     return joined(*found)
@@ -154,6 +153,6 @@ def veiled(view: View) -> Html:
     return joined(
         "Coins hid cells beforehand: seeing the release changes the odds of a hidden cell's values "
         "by a factor of at most ",
-        *(joined(", " if i else None, told) for i, told in enumerate(each)),
+        listed(each),
         ".",
     )

@@ -9,7 +9,7 @@ from incrowd.privacy.combination import Combination
 from incrowd.report import plots
 from incrowd.report.classes import bucket_table
 from incrowd.report.counts import buckets, class_sizes, share_at
-from incrowd.report.html import Html, alone_table, cell_text, joined
+from incrowd.report.html import Html, alone_table, cell_text, joined, listed
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.view import Inside, View
 
@@ -18,7 +18,7 @@ MOST_PICTURED = 8  # combinations; the table has all
 
 def columns_of(one: Combination) -> Html:
     """Name the columns of a combination."""
-    return joined(*(joined(", " if i else None, cell_text(c)) for i, c in enumerate(one.columns)))
+    return listed(map(cell_text, one.columns))
 
 
 def groups(view: View, pictures: Pictures) -> Section:

@@ -1,6 +1,7 @@
 """HTML that is escaped by construction: what is not ``Html`` becomes text."""
 
 import unicodedata
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -52,6 +53,11 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
 def joined(*parts: Any) -> Html:
     """Return parts one after the other; None leaves nothing."""
     return Html("".join(of(part) for part in parts if part is not None))
+
+
+def listed(parts: Iterable[Any]) -> Html:
+    """Return parts with commas between them."""
+    return Html(", ".join(map(of, parts)))
 
 
 def cell_text(text: str | None, most: int = SHOWN) -> Html:

@@ -18,7 +18,7 @@ from incrowd.published.base import Published
 from incrowd.report import plots
 from incrowd.report.combined import MOST_PICTURED, by_combination, columns_of
 from incrowd.report.counts import EDGES, share_at
-from incrowd.report.html import Html, alone_table, cell_text, joined, table, tag, visible
+from incrowd.report.html import Html, alone_table, cell_text, joined, listed, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.sections import EACH_CLASS
 from incrowd.report.spread import Spread, spreads
@@ -227,7 +227,7 @@ def again(view: View, inside: Inside) -> Section:
         ["method that ran", release.method],
         ["how the search ended", release.ended],
         ["seconds", f"{release.seconds:.1f}"],
-        ["identifiers left out", names(release.roles.id)],
+        ["identifiers left out", listed(map(cell_text, release.roles.id)) or "–"],
         ["order of rows", order_of(release)],
     ]
     if inside.input is not None:
@@ -256,14 +256,6 @@ def order_of(release: Published) -> str:
     if policy.order == "keep":
         return "the original's"
     return FRESH if policy.seed is None else "shuffled by the seed and the original's cells"
-
-
-def names(given: tuple[str, ...]) -> Html:
-    """Column names, or a dash."""
-    if not given:
-        return Html("–")
-    listed = [joined(", " if i else None, cell_text(name)) for i, name in enumerate(given)]
-    return joined(*listed)
 
 
 PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy")

@@ -78,35 +78,21 @@ class Pictured:
             for an external report; no such column, or no column of weights.
         """
 
-        if frontier is not None and not internal:
-            raise InputError(
-                "a frontier tells more about the original than the release does; it goes into an "
-                "internal report (internal=True)"
-            )
-        if attacks is not None and not internal:
-            raise InputError(
-                "what attacks found tells of the original; it goes into an internal report "
-                "(internal=True)"
-            )
+        given = {
+            "a frontier tells more about the original than the release does": frontier,
+            "what attacks found tells of the original": attacks,
+            "risk of households is the publisher's": group,
+            "weighted figures compare with the original": survey_weight,
+        }
+        if asked := [why for why, one in given.items() if one is not None and not internal]:
+            raise InputError(f"{asked[0]}; it goes into an internal report (internal=True)")
         if group is not None:
-            require_group(self._release, group, internal)
+            require_group(self._release, group)
         if survey_weight is not None:
-            if not internal:
-                raise InputError(
-                    "weighted figures compare with the original; they go into an internal report "
-                    "(internal=True)"
-                )
             require_weights(self._release.source, self._release.policy, survey_weight)
-        inside = None
-        if internal:
-            inside = Inside(
-                release=self._release,
-                frontier=frontier,
-                attacks=attacks,
-                group=group,
-                survey_weight=survey_weight,
-            )
-        write_report(self._release, path, internal, inside=inside)
+        more: dict[str, Any] = {"frontier": frontier, "attacks": attacks, "group": group}
+        inside = Inside(release=self._release, survey_weight=survey_weight, **more)
+        write_report(self._release, path, internal, inside=inside if internal else None)
 
     def plot_classes(self) -> "Figure":
         """Draw rows by the size of their class, or people where they count, before and after."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, OutOfScopeError, no_column
+from incrowd.errors import OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS
@@ -357,8 +357,8 @@ def require_whole(release: Published) -> None:
         )
 
 
-def require_group(release: Published, group: str, internal: bool = True) -> None:
-    """Raise InputError for households in an external report, or by no column of the original.
+def require_group(release: Published, group: str) -> None:
+    """Raise InputError for households by no column of the original.
 
     Raises
     ------
@@ -366,10 +366,5 @@ def require_group(release: Published, group: str, internal: bool = True) -> None
     """
     if release.protected is not None:
         raise OutOfScopeError("group is not served with protect, whose rows have no classes")
-    if not internal:
-        raise InputError(
-            "risks of households are the publisher's; they go into an internal report "
-            "(internal=True)"
-        )
     if group not in release.source.columns:
         raise no_column("group", group, release.source.columns)

@@ -15,7 +15,7 @@ from incrowd.solvers.base import Context
 from incrowd.spark.earlier import Labels
 from incrowd.spark.search import bounds
 from incrowd.spark.task import Task
-from incrowd.spark.tasks import first_block, lists, matrix, numbers, of_table, ranged_of, stacked
+from incrowd.spark.tasks import encoded, first_block, matrix, numbers, of_table, written_down
 
 Ints = NDArray[np.int64]
 JOINED = -1  # the class of records of rows in published classes
@@ -23,16 +23,7 @@ JOINED = -1  # the class of records of rows in published classes
 
 def encode(task: Task, labels: Labels, table: pa.Table) -> pa.Table:
     """From an earlier release's cells (quasi-identifiers, sensitive ones, rows) to ``CODED``."""
-    width = len(labels.columns)
-    codes = [codec.encode(table.column(j)) for j, codec in enumerate(labels.columns)]
-    secret = [codec.encode(table.column(width + j)) for j, codec in enumerate(task.sensitive)]
-    return pa.table(
-        {
-            "k": lists(stacked(codes, table.num_rows)),
-            "s": lists(stacked(secret, table.num_rows)),
-            "n": table.column(table.num_columns - 1),
-        }
-    )
+    return encoded(labels.columns, task.sensitive, table)
 
 
 def written(labels: Labels, at: tuple[int, ...], table: pa.Table) -> pa.Table:
@@ -109,23 +100,8 @@ def records(joining: Joining, place: Ints, block: int, bound: int, how: str) -> 
     instance, published = joining.instance, joining.published
     pairs, count = np.unique(np.column_stack([instance.copies, place]), axis=0, return_counts=True)
     row, to = pairs.T
-    levels, low, high = shown(instance.codes[row], instance.trees, published, to)
-    ranged = ranged_of(instance.trees)
+    cells = shown(instance.codes[row], instance.trees, published, to)
     fresh = to - len(published.levels)
     member = np.where(fresh < 0, JOINED, (np.int64(block) << 40) + fresh)
-    rest = max(0, len(row) - 1)
-    return pa.table(
-        {
-            "k": lists(instance.codes[row]),
-            "s": lists(instance.sensitive_codes[row]),
-            "l": lists(levels),
-            "span": lists(np.hstack([low[:, ranged], high[:, ranged]])),
-            "n": pa.array(count.astype(np.int64)),
-            "cls": pa.array(member),
-            "rep": lists(instance.codes[row]),
-            "price": pa.array(joining.price[row]),
-            "bound": pa.array([bound] * min(1, len(row)) + [0] * rest, pa.int64()),
-            "how": pa.array([how] * min(1, len(row)) + [None] * rest, pa.string()),
-            "proof": pa.nulls(len(row), pa.string()),
-        }
-    )
+    told = bound, how, None
+    return written_down(instance, (row, row, count), cells, member, joining.price[row], told)

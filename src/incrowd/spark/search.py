@@ -15,7 +15,9 @@ from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
+from incrowd.driver.solve import Solved
 from incrowd.driver.solve import solve as solve_problem
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
@@ -34,10 +36,7 @@ MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
 def solve(task: Task, table: pa.Table) -> pa.Table:
     """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
     instance, _ = of_table(task, table)
-    context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
-    method = configured(task.method, task.reductions)
-    problem = Problem(instance, task.model, task.names)
-    solved = solve_problem(problem, method, context)
+    problem, solved = solved_as_asked(instance, task)
     price = np.zeros(instance.distinct)
     known = solved.lawful if task.people and solved.lawful is not None else solved.prices
     if known is not None:
@@ -45,6 +44,13 @@ def solve(task: Task, table: pa.Table) -> pa.Table:
     proof = packed(certified(task, problem, solved)) if task.proof else None
     how = f"{solved.method};{solved.ended}"
     return records(solved.solution, price, first_block(table), solved.bound, how, proof)
+
+
+def solved_as_asked(instance: Instance, task: Task) -> tuple[Problem, Solved]:
+    """Search by the method that was asked for, within its time."""
+    context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
+    problem = Problem(instance, task.model, task.names)
+    return problem, solve_problem(problem, configured(task.method, task.reductions), context)
 
 
 def polish(task: Task, table: pa.Table) -> pa.Table:
@@ -62,10 +68,7 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
 
 def solved_again(start: Solution, task: Task) -> Solution:
     """Return a release of the same people that costs no more than ``start``, whose classes hold."""
-    context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
-    method = configured(task.method, task.reductions)
-    problem = Problem(start.instance, task.model, task.names)
-    found = solve_problem(problem, method, context).solution
+    found = solved_as_asked(start.instance, task)[1].solution
     return found if found.cost < start.cost else start
 
 

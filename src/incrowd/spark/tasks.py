@@ -1,6 +1,7 @@
 """What runs in the workers and needs no search: values to codes, codes to values, counts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,9 @@ from incrowd.hierarchy.labels import WHOLE
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.problem.instance import Instance, row_order
+from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
-from incrowd.spark.task import Task
+from incrowd.spark.task import Codec, Numbers, Task
 from incrowd.spark.tree import Splits
 
 Codes = NDArray[np.int32]
@@ -22,9 +23,14 @@ Ints = NDArray[np.int64]
 
 def encode(task: Task, table: pa.Table) -> pa.Table:
     """From values (quasi-identifiers, sensitive ones, copies) to ``CODED``."""
-    rows, width = table.num_rows, len(task.qi)
-    codes = [codec.encode(table.column(j)) for j, codec in enumerate(task.qi)]
-    secret = [codec.encode(table.column(width + j)) for j, codec in enumerate(task.sensitive)]
+    return encoded(task.qi, task.sensitive, table)
+
+
+def encoded(qi: Sequence[Codec], sensitive: Sequence[Codec | Numbers], table: pa.Table) -> pa.Table:
+    """Return ``CODED`` of values, their columns in this order and the number of rows behind."""
+    rows, width = table.num_rows, len(qi)
+    codes = [codec.encode(table.column(j)) for j, codec in enumerate(qi)]
+    secret = [codec.encode(table.column(width + j)) for j, codec in enumerate(sensitive)]
     return pa.table(
         {
             "k": lists(stacked(codes, rows)),
@@ -59,31 +65,14 @@ def numbers(table: pa.Table, name: str) -> Ints:
     return table.column(name).to_numpy().astype(np.int64)
 
 
-def instance_of(task: Task, codes: Codes, secret: Codes, counts: Ints) -> tuple[Instance, Ints]:
-    """Return the instance of these rows (merged where alike), and each row's place in it."""
-    both = np.hstack([codes, secret])
-    order = row_order(both)
-    ordered = both[order]
-    new = np.ones(len(both), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    place = np.empty(len(both), np.int64)
-    place[order] = np.cumsum(new) - 1
-    merged = np.zeros(int(new.sum()), np.int64)
-    np.add.at(merged, place, counts)
-    unique = np.ascontiguousarray(ordered[new])
-    width = len(task.trees)
-    hidden = np.ascontiguousarray(unique[:, width:]) if task.sensitive else None
-    instance = Instance(
-        np.ascontiguousarray(unique[:, :width]), merged, task.trees, task.scale, hidden
-    )
-    return instance, place
-
-
 def of_table(task: Task, table: pa.Table) -> tuple[Instance, Ints]:
     """Return the instance of a table of ``CODED`` or ``RECORDS`` and each row's place in it."""
     codes = matrix(table, "k", len(task.trees))
-    secret = matrix(table, "s", len(task.sensitive))
-    return instance_of(task, codes, secret, numbers(table, "n"))
+    secret = matrix(table, "s", len(task.sensitive)) if task.sensitive else None
+    instance, copy = from_codes(codes, task.trees, secret, task.scale)
+    place, counts = instance.copies[copy], np.zeros(instance.distinct, np.int64)
+    np.add.at(counts, place, numbers(table, "n"))
+    return replace(instance, counts=counts), place
 
 
 def first_block(table: pa.Table) -> int:
@@ -106,22 +95,43 @@ def records(
     row, member = key // classes, key % classes
     first = np.empty(classes, np.int64)
     first[member[::-1]] = row[::-1]
-    ranged = ranged_of(instance.trees)
-    spans = np.hstack([ends[:, ranged] for ends in solution.spans])
-    once = len(key) - 1
+    low, high = (ends[member] for ends in solution.spans)
+    cells = solution.levels[member], low, high
+    rows = row, first[member], count
+    number = (np.int64(block) << 40) + member
+    return written_down(instance, rows, cells, number, price[row], (bound, how, proof))
+
+
+def written_down(
+    instance: Instance,
+    rows: tuple[Ints, Ints, Ints],
+    cells: tuple[Ints, NDArray[np.integer], NDArray[np.integer]],
+    classes: Ints,
+    price: NDArray[np.float64],
+    told: tuple[int, str, str | None],
+) -> pa.Table:
+    """Return ``RECORDS``.
+
+    rows: distinct rows, the first ones of their classes, and copies.  cells: levels, least and
+    greatest codes, shape (records, columns).  told: bound, how and proof, for the first record.
+    """
+    row, first, count = rows
+    levels, low, high = cells
+    ranged, rest = ranged_of(instance.trees), [None] * len(row)
+    bound, how, proof = told
     return pa.table(
         {
             "k": lists(instance.codes[row]),
             "s": lists(instance.sensitive_codes[row]),
-            "l": lists(solution.levels[member]),
-            "span": lists(spans[member]),
+            "l": lists(levels),
+            "span": lists(np.hstack([low[:, ranged], high[:, ranged]])),
             "n": pa.array(count.astype(np.int64)),
-            "cls": pa.array((np.int64(block) << 40) + member),
-            "rep": lists(instance.codes[first[member]]),
-            "price": pa.array(price[row]),
-            "bound": pa.array(np.concatenate([[bound], np.zeros(once, np.int64)])),
-            "how": pa.array([how] + [None] * once, pa.string()),
-            "proof": pa.array([proof] + [None] * once, pa.string()),
+            "cls": pa.array(classes),
+            "rep": lists(instance.codes[first]),
+            "price": pa.array(price),
+            "bound": pa.array([bound, *[0] * len(row)][: len(row)], pa.int64()),
+            "how": pa.array([how, *rest][: len(row)], pa.string()),
+            "proof": pa.array([proof, *rest][: len(row)], pa.string()),
         }
     )
 

@@ -6,7 +6,7 @@ under a model that is closed under union, so one class per closed pattern is eno
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -40,6 +40,11 @@ class Patterns:
     def owner(self) -> NDArray[np.int64]:
         """int64, shape (incidences,): the pattern of each incidence."""
         return np.repeat(np.arange(len(self.cost)), np.diff(self.start))
+
+    def scaled(self, *prices: int) -> "tuple[Patterns, int]":
+        """Return the patterns in the largest unit of their costs and of some prices, and it."""
+        unit = max(int(np.gcd.reduce(np.append(self.cost, np.array(prices, np.int64)))), 1)
+        return replace(self, cost=self.cost // unit), unit
 
     def where(self, kept: NDArray[np.bool_]) -> "Patterns":
         """Return some of the patterns: bool, shape (patterns,)."""

@@ -109,6 +109,17 @@ class Columns:
     row: Ints
     x: Ints
 
+    def spread(self, instance: Instance, taken: Ints, nowhere: int = -1) -> Ints:
+        """int64, shape (rows,): the pattern of each copy, ``nowhere`` where none takes it.
+
+        taken: int64, shape (incidences,): the copies of each incidence.
+        """
+        classes, used = np.full(instance.rows, nowhere), instance.first_copy[:-1].copy()
+        for p, r, number in zip(self.pattern, self.row, taken, strict=True):
+            classes[used[r] : used[r] + number] = p
+            used[r] += number
+        return classes
+
 
 def build(instance: Instance, patterns: Patterns, laws: Linear) -> tuple[Program, Columns]:
     """Write the program down."""
@@ -281,8 +292,7 @@ def optimise_over(
     patterns = affordable(problem, patterns, limits.below, context)
     if (np.bincount(patterns.row, minlength=instance.distinct) == 0).any():
         return Outcome(None)  # some row has no pattern that enough rows match
-    unit = max(int(np.gcd.reduce(patterns.cost)), 1)
-    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    scaled, unit = patterns.scaled()
     program, columns = build(instance, scaled, laws)
     context.tell("integer program over patterns")
     values: Floats | None = None
@@ -314,7 +324,7 @@ def affordable(problem: Problem, patterns: Patterns, below: float, context: Cont
     No cheaper release has such a class, and without them the costs of the program are near another.
     ``below``: as in ``Limits``, in units of 1/scale.
     """
-    if patterns.cost.max(initial=0) < DEAR * max(int(np.gcd.reduce(patterns.cost)), 1):
+    if patterns.cost.max(initial=0) < DEAR * patterns.scaled()[1]:
         return patterns
     if below == np.inf and has_dear_columns(problem.instance):
         below = dearest_first(problem, context.stop.now).cost
