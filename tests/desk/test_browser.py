@@ -89,10 +89,17 @@ def test_a_reload_in_mid_run_loses_nothing(
         page.click("#run")
         assert going.wait(60)
         page.locator("#run:has-text('Take the best so far')").wait_for()
-        with page.expect_event("dialog") as asked:
-            page.close(run_before_unload=True)  # who closes the tab in mid-run is asked
-        assert asked.value.type == "beforeunload"
-        asked.value.dismiss()
+        asked: list[str] = []
+
+        def answer(box: Any) -> None:
+            asked.append(box.type)
+            box.dismiss() if len(asked) == 1 else box.accept()
+
+        page.on("dialog", answer)
+        page.close(run_before_unload=True)  # who closes the tab in mid-run is asked
+        while not asked:
+            page.wait_for_timeout(20)
+        assert asked == ["beforeunload"]
         page.reload()
         page.locator("#jobstate:has-text('search 25 %')").wait_for()
         assert page.inner_text("#run") == "Take the best so far"
