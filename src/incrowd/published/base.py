@@ -354,9 +354,11 @@ class Published(Figures):
 
         Raises
         ------
-        InputError: the folder cannot be written; the table is there already.
+        InputError: the folder cannot be written; the table is there already; the file cannot hold
+            the names of the columns.
         VerificationError: what was written is not the release.
         """
+        files.require_names(self.source, self.edit.columns, str(path))
         files.write(self.table, path, self.require_same, then, codebook, replace=replace)
 
     def write_pseudonyms(self, path: str | Path) -> None:
