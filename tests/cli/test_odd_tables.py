@@ -11,10 +11,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
+import incrowd as ic
 from incrowd.cli import cli
+from incrowd.errors import InputError
 from incrowd.tables.files import read
 
 CELLS = [
@@ -138,7 +141,17 @@ def test_first_names_that_begin_another_format(names: list[str], tmp_path: Path)
     assert not Path(files[1]).exists()
 
 
-@pytest.mark.parametrize("name", ["a\0ge", "age\x1b", '"a\x07ge"', "a\rge"])
+@pytest.mark.parametrize("name", ["PAR1", "<stata_dta>"])
+def test_python_tells_of_such_a_name(name: str, tmp_path: Path) -> None:
+    """Tests that a release in Python is not written as text that begins another format."""
+    release = ic.anonymize(pl.DataFrame({"id": list("abcd"), name: ["1"] * 4}), 2, id="id")
+    with pytest.raises(InputError, match="first column would be called"):
+        release.write(tmp_path / "out.csv")
+    release.write(tmp_path / "out.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
+
+
+@pytest.mark.parametrize("name", ["a\0ge", "age\x1b", '"a\x07ge"', "a\rge", MARK])
 def test_names_that_the_checker_does_not_read(name: str, tmp_path: Path) -> None:
     """Tests control characters in a name: no proof, with the reason before the search."""
     done, files = made(tmp_path, ["sex", name], "--proof", str(tmp_path / "proof"))

@@ -45,14 +45,21 @@ class Browsed:
 
     Attributes
     ----------
-    page: Playwright's; requests: addresses and sizes of what it has loaded; faults: what the
-    browser complained of.
+    page: Playwright's; requests: addresses and sizes of what it has loaded; open: requests that
+    have no answer yet; faults: what the browser complained of.
     """
 
     page: Any
     desk: Desk
     requests: list[str] = field(default_factory=list)
+    open: set[Any] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Wait until all that was asked for is answered and drawn, however slow the machine is."""
+        while self.open:
+            self.page.wait_for_timeout(20)
+        self.page.wait_for_timeout(100)
 
     def go(self, screen: str) -> None:
         """Turn to a screen by its key."""
@@ -63,7 +70,7 @@ class Browsed:
         """Make the release that is asked for, and wait for its end."""
         self.go("release")
         self.page.click("#run")
-        self.page.locator("#jobstate .badge").wait_for(timeout=120_000)
+        self.page.locator("#jobstate .badge").wait_for()
 
     def texts(self, selector: str) -> list[str]:
         """The texts of what is selected."""
@@ -76,9 +83,13 @@ def browsed(browser: Any, session: Session, width: int = 1280, **options: Any) -
     with served(session) as desk:
         size = {"width": width, "height": 820}
         context = browser.new_context(viewport=size, **options)
+        context.set_default_timeout(120_000)  # of all waits: many tests may share a processor
         page = context.new_page()
         found = Browsed(page, desk)
         page.on("request", lambda request: found.requests.append(request.url))
+        page.on("request", lambda request: found.open.add(request))
+        page.on("requestfailed", lambda request: found.open.discard(request))
+        page.on("response", lambda response: found.open.discard(response.request))
         page.on("pageerror", lambda error: found.faults.append(str(error)))
         page.on(
             "console",

@@ -42,7 +42,7 @@ def test_from_no_table_to_a_verified_release(browser: Any, people: Path, tmp_pat
         page.fill("#folder", str(tmp_path / "out"))
         page.check("#out-proof")
         page.click("#publish")
-        page.locator("#written:has-text('release.csv')").wait_for(timeout=60_000)
+        page.locator("#written:has-text('release.csv')").wait_for()
         command = page.inner_text("#said")
         assert found.faults == []
     release, proof = tmp_path / "out" / "release.csv", tmp_path / "out" / "release.proof"
@@ -87,12 +87,18 @@ def test_a_reload_in_mid_run_loses_nothing(
         page = found.page
         found.go("release")
         page.click("#run")
-        assert going.wait(10)
+        assert going.wait(60)
         page.locator("#run:has-text('Take the best so far')").wait_for()
         asked: list[str] = []
-        page.once("dialog", lambda box: (asked.append(box.type), box.dismiss()))
+
+        def answer(box: Any) -> None:
+            (box.accept if asked else box.dismiss)()
+            asked.append(box.type)
+
+        page.on("dialog", answer)
         page.close(run_before_unload=True)  # who closes the tab in mid-run is asked
-        page.wait_for_timeout(500)
+        while not asked:
+            page.wait_for_timeout(20)
         assert asked == ["beforeunload"]
         page.reload()
         page.locator("#jobstate:has-text('search 25 %')").wait_for()
@@ -102,7 +108,7 @@ def test_a_reload_in_mid_run_loses_nothing(
         page.locator("#run:has-text('Stopping…')").wait_for()
         assert page.is_disabled("#run") and "stopping" in page.inner_text("#jobstate")
         ending.set()
-        page.locator("#jobstate .badge").wait_for(timeout=60_000)
+        page.locator("#jobstate .badge").wait_for()
         assert page.inner_text("#run") == "Make it again"
         assert found.faults == []
 
@@ -117,8 +123,8 @@ def test_states_say_what_they_are(browser: Any, people: Path, monkeypatch: pytes
         found.go("release")
         page.click("#run")
         page.locator("text=its kernels are compiled").wait_for()
-        page.click("#run")
-        page.locator("#jobstate .badge").wait_for(timeout=60_000)
+        page.click("#run:has-text('Take the best so far')")
+        page.locator("#jobstate .badge").wait_for()
         page.fill("#k", "61")
         page.press("#k", "Tab")
         page.locator("text=asked has changed").wait_for()
@@ -126,8 +132,8 @@ def test_states_say_what_they_are(browser: Any, people: Path, monkeypatch: pytes
         page.locator("text=You have changed what is asked since").wait_for()
         found.go("release")
         page.click("#run")
-        page.click("#run")
-        page.locator("#progress .note").wait_for(timeout=60_000)
+        page.click("#run:has-text('Take the best so far')")
+        page.locator("#progress .note").wait_for()
         assert "k = 61 is larger" in page.inner_text("#progress .note")
         found.desk.server.shutdown()
         found.desk.server.server_close()
@@ -218,6 +224,63 @@ def test_ranges_by_the_form(browser: Any, people: Path):
         assert found.faults == []
 
 
+def test_late_answers_overwrite_nothing(browser: Any, people: Path):
+    """Tests rows, figures and a state that come after what was asked for later."""
+    held: list[tuple[Any, Any]] = []
+
+    def hold(route: Any) -> None:
+        held.append((route, route.fetch()))
+
+    def answer(number: int) -> None:
+        route, response = held[number]
+        with page.expect_response("**/api/*"):
+            route.fulfill(response=response)
+        page.wait_for_timeout(100)
+
+    def until_held(number: int) -> None:
+        while len(held) < number:
+            page.wait_for_timeout(20)
+
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.make()
+        found.settle()
+        page.route("**/api/rows*", hold)
+        found.go("table")
+        until_held(1)
+        page.fill("#from", "3")
+        page.press("#from", "Enter")
+        until_held(2)
+        for number in (1, 0):
+            answer(number)
+            assert page.locator("tbody th").first.inner_text() == "3"
+        page.unroute("**/api/rows*")
+        held.clear()
+        page.route("**/api/figures", hold)
+        for number in (1, 2):
+            page.evaluate("import('/desk.js').then(desk => { desk.figures(); })")
+            until_held(number)
+        for number in (1, 0):
+            with page.expect_response("**/api/figures"):
+                held[number][0].fulfill(json=held[number][1].json() | {"number": number})
+            page.wait_for_timeout(100)
+            assert page.evaluate("import('/desk.js').then(desk => desk.S.figures.number)") == 1
+        page.unroute("**/api/figures")
+        held.clear()
+        found.go("release")
+        page.route("**/api/state", hold)
+        page.click("#run:has-text('Make it again')")
+        until_held(1)
+        page.fill("#k", "9")
+        page.press("#k", "Tab")
+        page.wait_for_timeout(300)
+        answer(0)
+        page.locator("#said:has-text('-k 9')").wait_for()
+        found.settle()
+        assert "-k 9" in page.inner_text("#said") and page.input_value("#k") == "9"
+        assert found.faults == []
+
+
 def test_by_keyboard_alone(browser: Any, people: Path):
     """Tests that a release is made, and a k chosen on the curve, without a mouse."""
     with browsed(browser, Session(str(people))) as found:
@@ -229,11 +292,11 @@ def test_by_keyboard_alone(browser: Any, people: Path):
         found.go("release")
         tab_to(page, "run")
         page.keyboard.press("Enter")
-        page.locator("#jobstate .badge").wait_for(timeout=120_000)
+        page.locator("#jobstate .badge").wait_for()
         tab_to(page, "sweep")
         page.keyboard.press("Enter")
-        page.locator("#point20").wait_for(timeout=120_000)
-        page.locator("#curve .pulse").wait_for(state="detached", timeout=120_000)
+        page.locator("#point20").wait_for()
+        page.locator("#curve .pulse").wait_for(state="detached")
         tab_to(page, "point20")
         page.keyboard.press("Enter")
         page.locator("#k").wait_for()
@@ -309,8 +372,8 @@ def test_every_screen_is_whole_and_accessible(browser: Any, people: Path):
         found.page.press("#rule1", "Enter")
         found.make()
         found.page.click("#sweep")
-        found.page.locator("#curve .dot").first.wait_for(timeout=120_000)
-        found.page.locator("#curve .pulse").wait_for(state="detached", timeout=120_000)
+        found.page.locator("#curve .dot").first.wait_for()
+        found.page.locator("#curve .pulse").wait_for(state="detached")
         found.go("compare")
         found.page.click("#keep")
         found.page.locator("td button").first.wait_for()
@@ -381,7 +444,7 @@ def test_all_screens_fit_a_phone(browser: Any, people: Path):
         found.make()
         for screen in SCREENS:
             found.go(screen)
-            found.page.wait_for_timeout(300)
+            found.settle()
             assert fits(found), screen
             assert found.page.evaluate("document.querySelector('main').scrollWidth <= 360"), screen
         boxes = [*found.page.locator("nav a").all(), *found.page.locator("footer > *").all()]

@@ -212,7 +212,7 @@ def test_a_run_is_told_stopped_and_found_again(page: Page, monkeypatch: pytest.M
 
     monkeypatch.setattr("incrowd.desk.work.release_of", release_of)
     page.post("run")
-    assert going.wait(10)
+    assert going.wait(60)
     first = asked(page.app, "GET", "/api/state").data["job"]
     assert (first["state"], first["stage"], first["cost"], first["bound"]) == (
         "running", "search", 40, 10,
@@ -325,17 +325,17 @@ def test_the_page_is_answered_while_figures_are_counted(
 
     def figures_of(*given):
         counting.set()
-        assert go_on.wait(30)
+        assert go_on.wait(60)
         return {"k": 5}
 
     monkeypatch.setattr("incrowd.desk.figures.figures_of", figures_of)
     found = []
     threading.Thread(target=lambda: found.append(page.get("figures")), daemon=True).start()
-    assert counting.wait(30)
+    assert counting.wait(60)
     answers = []
     asking = threading.Thread(target=lambda: answers.append(page.get("state")), daemon=True)
     asking.start()
-    asking.join(30)
+    asking.join(60)
     assert answers and not found
     go_on.set()
 

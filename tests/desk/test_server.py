@@ -265,7 +265,7 @@ def test_it_listens_on_this_machine_alone(tmp_path: Path, monkeypatch: pytest.Mo
         text = desk.launch.read_text()
         key = re.findall(r"#key=([\w-]+)", text)[0]
         assert desk.launch.parent.parent == tmp_path and key not in str(desk.launch)
-        found = HTTPConnection(HERE, desk.server.server_port, timeout=10)
+        found = HTTPConnection(HERE, desk.server.server_port, timeout=60)
         headers = {"Content-Type": "application/json"}
         found.request("POST", "/api/enter", json.dumps({"key": key}), headers)
         token = json.loads(found.getresponse().read())["token"]
@@ -300,7 +300,7 @@ def test_no_name_is_looked_up(monkeypatch: pytest.MonkeyPatch):
     for name in ("getfqdn", "gethostbyaddr", "gethostbyname", "gethostname"):
         monkeypatch.setattr(socket, name, never)
     with served(Session()) as desk:
-        found = HTTPConnection(HERE, desk.server.server_port, timeout=10)
+        found = HTTPConnection(HERE, desk.server.server_port, timeout=60)
         found.request("GET", "/")
         assert found.getresponse().status == 200
         found.close()

@@ -356,10 +356,11 @@ class Published(Figures):
         Raises
         ------
         InputError: the folder cannot be written; the table is there already; the original, or
-            another file that was read, is at ``path``.
+            another file that was read, is at ``path``; the file cannot hold the columns' names.
         VerificationError: what was written is not the release.
         """
         self.require_kept(path, "the release")
+        files.require_names(self.source, self.edit.columns, str(path))
         files.write(self.table, path, self.require_same, then, codebook, replace=replace)
 
     def write_pseudonyms(self, path: str | Path) -> None:

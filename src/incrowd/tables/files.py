@@ -11,7 +11,7 @@ import numpy as np
 from incrowd.checker.delimited import require_header
 from incrowd.checker.packed import TEXT
 from incrowd.checker.parquet import SMALL
-from incrowd.checker.rejection import RejectedError
+from incrowd.checker.rejection import RejectedError, require
 from incrowd.errors import InputError, require_one_line
 from incrowd.run.forks import require_threads_of_polars
 from incrowd.tables.addresses import is_address
@@ -19,7 +19,7 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
-from incrowd.tables.dialect import Dialect
+from incrowd.tables.dialect import MARK, Dialect
 from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
 from incrowd.tables.inputs import with_table
 from incrowd.tables.native import NativeTable, encode_polars, from_native
@@ -158,16 +158,18 @@ def names_in_text(table: Source) -> tuple[Dialect, dict[str, str]]:
 def require_readable_names(table: Source) -> None:
     """Raise InputError for names in which the checker finds control characters.
 
-    Line ends may stand within quotes.
+    Line ends may stand within quotes.  A byte order mark alone is no name to it either.
     """
     form, written = names_in_text(table)
     for j, name in enumerate(written.values(), 1):
         try:
             require_header(name, form.delimiter, form.newline[-1], given=True)
+            require(name != MARK, "no name")
         except RejectedError:
             raise InputError(
                 f"a proof: its checker reads no name with a control character, and that of column "
-                f"{j} has one; rename the column, or go without a proof"
+                f"{j} has one{' (U+FEFF alone)' if name == MARK else ''}; rename the column, or go "
+                "without a proof"
             ) from None
 
 
