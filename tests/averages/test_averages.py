@@ -83,7 +83,7 @@ def test_the_search_finds_small_optima():
     """Tests that moves between classes end in the cheapest ones of nearly all small tables."""
     rng, missed = random.Random(3), 0
     for _ in range(13):
-        table = random_table(rng, 2, 9)
+        table = random_table(rng, 2, 8)
         asked = dict.fromkeys(table, "mean")
         release = averaged(table, 3, asked)
         missed += release.cost_units > int(optimum(table, asked, {}, 3) * release.scale)
