@@ -212,6 +212,7 @@ def test_what_each_says(release, pages):
             assert words in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_public_reads_which_method_was_asked_for():
     """Tests that which one ran is told inside alone: it tells how many rows are alike."""
     frame = pl.DataFrame({"a": ["1", "1", "2", "2"]})
@@ -323,6 +324,7 @@ SAID = {
 }
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("case", SAID)
 def test_what_was_asked_is_said_as_it_is(tmp_path, case):
     """Tests costs by interval, the meaning of models, k = 1 and one deleted row."""
