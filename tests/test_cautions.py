@@ -14,6 +14,7 @@ from incrowd.errors import InputError
 from incrowd.published.cautions import values_by_class
 from incrowd.report.make import external_report, internal_report
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 VISITS = pl.DataFrame(
     {
         "pid": [f"P{i // 5}" for i in range(20)],
@@ -123,7 +124,6 @@ def test_an_order_that_a_seed_gives_is_warned_of():
     assert "the seed" in warning
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_who_is_told_of_the_order(tmp_path):
     """Tests a seed in a policy file: standard error, JSON and internal report, not the public."""
     path = tmp_path / "visits.csv"
@@ -141,7 +141,6 @@ def test_who_is_told_of_the_order(tmp_path):
     assert "shuffled afresh" in told and "in another order of rows" in told
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_publisher_reads_the_warning_and_the_public_does_not(tmp_path):
     """Tests the command line, its JSON, and both reports."""
     path = tmp_path / "visits.csv"

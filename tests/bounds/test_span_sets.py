@@ -191,7 +191,7 @@ def test_widest_intervals_are_left_to_columns() -> None:
 def test_a_run_that_is_ended_never_promises_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests prices and reports of runs that are stopped after any number of looks at the clock."""
     monkeypatch.setattr("incrowd.bounds.row_sets.PIECE", 10)
-    instance = large(5, 14)
+    instance = large(5, 12)
     best, bounds = optimum(instance, KAnonymity(3)), set()
     assert best is not None
     for calls in (0, 7, 28, 100, 1000, 10**7):

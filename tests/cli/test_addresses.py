@@ -82,6 +82,7 @@ def test_other_commands_read_tables(people: str, tmp_path: Path) -> None:
     assert done.exit_code == 0 and pl.read_csv(file).height == 5
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_reports_of_tables(people: str, tmp_path: Path) -> None:
     """Tests that reports are made, and say neither user nor options of the address."""
     file = tmp_path / "r.html"

@@ -150,7 +150,7 @@ def test_every_instance_can_be_anonymized(name, folder):
     made = incrowd("instance", name, "-o", "hard.csv")
     assert made.exit_code == 0, made.output
     told = json.loads((folder / "hard.json").read_text(encoding="utf-8"))
-    limit = ("--time-limit", 1, "--json")
+    limit = ("--time-limit", 0.4, "--json")
     done = incrowd("anonymize", "hard.csv", "-o", "o.csv", *asked_by(told), *limit)
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout)

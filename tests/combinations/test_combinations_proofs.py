@@ -18,10 +18,10 @@ from incrowd.combinations import bound
 
 RNG = np.random.default_rng(3)
 FRAME = pl.DataFrame({
-    "a": [str(v) for v in RNG.integers(0, 30, 90)],
-    "b": [f"b{v}" for v in RNG.integers(0, 3, 90)],
-    "c": [f"c{v}" for v in RNG.geometric(0.3, 90)],
-    "note": [f"n{i}" for i in range(90)],
+    "a": [str(v) for v in RNG.integers(0, 30, 60)],
+    "b": [f"b{v}" for v in RNG.integers(0, 3, 60)],
+    "c": [f"c{v}" for v in RNG.geometric(0.3, 60)],
+    "note": [f"n{i}" for i in range(60)],
 })  # fmt: skip
 ASKED = ["--protect", "a,b:4", "--protect", "a,c:2"]
 INTERVALS = ["--hierarchy", "a=interval:5,10"]
@@ -216,7 +216,7 @@ def test_a_release_that_is_not_lawful(tmp_path: Path) -> None:
     release, original, proof, _ = made(tmp_path)
     lines = release.read_text().splitlines()
     shown = next(n for n, line in enumerate(lines) if n and "*" in line)
-    row = read_proof(proof, 90).rows["original"][shown - 1]
+    row = read_proof(proof, 60).rows["original"][shown - 1]
     lines[shown] = original.read_text().splitlines()[row + 1]
     release.write_text("\n".join(lines) + "\n")
     verdict = check(release, original, proof)

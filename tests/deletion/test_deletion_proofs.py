@@ -17,8 +17,8 @@ from incrowd.errors import InputError, OutOfScopeError
 
 RNG = np.random.default_rng(7)
 FRAME = pl.DataFrame(
-    {name: [f"{name}{v}" for v in RNG.integers(0, 4, 60)] for name in ("a", "b", "c", "d")}
-).with_columns(pl.Series("number", [f"row {i}" for i in range(60)]))
+    {name: [f"{name}{v}" for v in RNG.integers(0, 4, 40)] for name in ("a", "b", "c", "d")}
+).with_columns(pl.Series("number", [f"row {i}" for i in range(40)]))
 
 
 def run(*words: str) -> Any:
@@ -52,8 +52,8 @@ def test_proven(asked: str, order: str, tmp_path: Path) -> None:
     verdict = check(*paths[:3], statement=paths[3])
     assert verdict.accepted, verdict
     facts, released = verdict.facts, pl.read_csv(paths[0])
-    gone = 60 - released.height
-    assert facts["deleted_rows"] == gone <= facts["most_deleted"] and facts["rows"] == 60 - gone
+    gone = 40 - released.height
+    assert facts["deleted_rows"] == gone <= facts["most_deleted"] and facts["rows"] == 40 - gone
     price = dict(part.split("=") for part in asked.split(",")).get("price", "4")
     stars = sum((released[c] == "*").sum() for c in "abcd")
     assert facts["cost"] == round((stars + float(price) * gone) * facts["scale"])
@@ -174,9 +174,9 @@ def test_python(tmp_path: Path) -> None:
     asked = {"price": 2, "most": "20%"}
     release = ic.anonymize(FRAME, k=3, qi=["a", "b", "c", "d"], keep="number", delete_rows=asked)
     assert release.policy.delete_rows == "price=2,most=20%"
-    gone = 60 - len(release.data)
+    gone = 40 - len(release.data)
     assert 0 < gone <= 12 and release.deleted is not None and len(release.deleted.rows) == gone
-    kept = FRAME.filter(~pl.int_range(60).is_in(release.deleted.rows.tolist()))
+    kept = FRAME.filter(~pl.int_range(40).is_in(release.deleted.rows.tolist()))
     assert release.data["number"].to_list() == kept["number"].to_list()
     stars = sum((release.data[c] == "*").sum() for c in "abcd")
     assert release.cost == stars + 2 * gone >= release.lower_bound > 0

@@ -63,8 +63,8 @@ def test_release_to_answer(name):
     """
     rng = np.random.default_rng(7)
     within = 0
-    for seed in range(4):
-        family, answer = make(name, seed, seed != 3, **SIZES.get(name, {}))
+    for seed in range(3):
+        family, answer = make(name, seed, seed != 2, **SIZES.get(name, {}))
         table = family.to_table()
         for release in releases(family, answer, rng):
             assert all(lawful(table, group) for group in release)

@@ -167,7 +167,7 @@ def test_consistent_on_wider_tables(k: int, few: bool, monkeypatch: pytest.Monke
     monkeypatch.setattr(steps, "heaviest", counted)
     rng = np.random.default_rng(20 + k + few)
     seen = 0
-    for _ in range(6):
+    for _ in range(6 if few else 3):
         shape = (8 * k, 4)
         codes, weights = rng.integers(0, 3, shape), rng.integers(1, 3, 4)
         method, veiled = method_of(rng, shape, 3, k), rng.random(shape) < 0.1

@@ -83,7 +83,7 @@ def test_consistent_on_wider_tables(k: int, least: int, share: float):
     """Tests random veils of tables whose sets of columns compete, with helpers and without."""
     rng = np.random.default_rng(round(100 * share) + k + 10 * least)
     seen = 0
-    for _ in range(6):
+    for _ in range(4):
         codes, weights = rng.integers(0, 3, (12, 4)), rng.integers(1, 3, 4)
         lawful = judge(k, rng.integers(0, 3, 12), least)
         lots = Lots(rng.random(12) < share, rng.permutation(12))
@@ -96,7 +96,7 @@ def test_consistent_on_wider_tables(k: int, least: int, share: float):
             again = made(codes, more, weights, lawful, lots)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 45
+    assert seen > 30
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -364,6 +364,7 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
         ends.append(table._ends)
         shift += len(table._data)
     data = np.concatenate([table._data for table in tables])
+    data.setflags(write=False)  # as one file's bytes: kernels are compiled for both at once
     return CsvTable(
         data, np.concatenate(starts), np.concatenate(ends), first._header, first.dialect
     )

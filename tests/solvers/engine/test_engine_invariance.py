@@ -62,7 +62,7 @@ def test_order_and_names_do_not_matter(height: str) -> None:
     """Tests that rows, columns and values may be permuted: the optimum stays."""
     rng = np.random.default_rng(41)
     proven = 0
-    for _ in range(5):
+    for _ in range(3):
         n, m, values = int(rng.integers(8, 25)), int(rng.integers(2, 5)), int(rng.integers(2, 6))
         rows, k = random_rows(rng, n, m, values), int(rng.integers(2, 5))
         leaves = tuple(map(str, range(values)))
@@ -86,7 +86,7 @@ def test_order_and_names_do_not_matter(height: str) -> None:
             (renumbered[rng.permutation(n)][:, columns], [other[j] for j in columns]),
         ):
             assert solved(from_codes(changed, tuple(its))[0], k) in (optimum, None)
-    assert proven > 2
+    assert proven > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -302,11 +302,11 @@ def test_near_classes_of_few_rows_trade_after_annealing(kind: str) -> None:
 
 
 def annealable(kind: str) -> list[Instance]:
-    """Two tables of 90 rows and two columns, as ranges or suppressed."""
+    """Two tables of 60 rows and two columns, as ranges or suppressed."""
     found, rng = [], np.random.default_rng(71)
     labels = [str(value) for value in range(40)]
     for _ in range(2):
-        table, families = rng.integers(0, 40, (90, 2)), None
+        table, families = rng.integers(0, 40, (60, 2)), None
         if kind == "ranges":
             families = tuple(Ranges().family(f"q{j}", labels, RULES["ncp"])[0] for j in range(2))
         found.append(from_codes(table, families)[0])

@@ -120,10 +120,9 @@ def test_a_stop_ends_the_seating() -> None:
     assert (rare_classes(*args, lambda: True) == -1).all()
 
 
-@pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
-def test_the_engine_does_not_suppress_half_the_table(model: Model) -> None:
+def test_the_engine_does_not_suppress_half_the_table() -> None:
     """Tests that rows beside the rare ones, and most of these, pay less than all their cells."""
-    problem = Problem(rare(), model)
+    problem = Problem(rare(), LIKENESS[0])
     prices = LawfulPriceBound(pairs=100_000, patterns=10_000)
     outcome = Engine(lawful=replace(LAWFUL, prices=prices)).run(problem, Context())
     assert outcome.solution is not None

@@ -62,7 +62,7 @@ def test_soft_annealing(model: Model) -> None:
     problem, c, rules, places = made(model)
     rng = np.random.default_rng(5)
     start = np.array(
-        [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
+        [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of], np.int64
     )
 
     def energy(pattern: np.ndarray) -> float:
