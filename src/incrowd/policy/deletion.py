@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.policy.kinds import asked_among
+from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, asked_among
 from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
@@ -79,9 +79,11 @@ def require_served(policy: Any) -> None:
     """Raise InputError for what does not go with deleted rows."""
     if policy.delete_rows is None:
         return
-    names = ("suppress_rows", "person", "pseudonym", "fixed", "linked", "caps", "models", "veil")
-    if asked := asked_among(policy, (*names, "l", "t")):
+    names = ("suppress_rows", "pseudonym", "fixed", "linked", "caps", "veil", *LAWS_OF_ALL_ROWS)
+    asked = asked_among(policy, names)
+    asked += ["missing_person drop"] if policy.missing_person == "drop" else []
+    if asked:
         raise InputError(
-            f"delete_rows is not served with {', '.join(asked)}: rows are deleted under "
-            "k-anonymity alone, without constraints"
+            f"delete_rows is not served with {', '.join(asked)}: rows are deleted under models of "
+            "classes by themselves, without constraints"
         )
