@@ -91,6 +91,11 @@ def range_cost(family: RangeFamily, values: set[str | None]) -> int:
 
 def optimum(instance: Instance, model: Model) -> int | None:
     """Return the least cost of a lawful partition of all copies, or None when there is none."""
+    return least_cost(instance.rows, class_cost_of(instance, model))
+
+
+def class_cost_of(instance: Instance, model: Model) -> Callable[[tuple[int, ...]], int | None]:
+    """Return what a class of copies costs, None where it is unlawful, as a function."""
     problem = Problem(instance, model)
     table = problem.table
     secrets = [tuple(values) for values in table.values.tolist()]
@@ -102,25 +107,23 @@ def optimum(instance: Instance, model: Model) -> int | None:
             known[values] = model.lawful(problem.group(list(copies)), table)
         return len(copies) * join_cost(instance, copies) if known[values] else None
 
-    return least_cost(instance.rows, cost)
+    return cost
 
 
-def optimum_deleting(instance: Instance, k: int, price: int, most: int) -> int | None:
-    """Return the least cost of classes of k rows and at most so many deleted ones, never all.
+def optimum_deleting(instance: Instance, model: Model, price: int, most: int) -> int | None:
+    """Return the least cost of lawful classes and at most so many deleted rows, never all.
 
     None where there is none, or deleting all rows costs no more.
     """
-    rows, found = range(instance.rows), []
-    for number in range(min(most, instance.rows - k) + 1):
+    rows, found, cost = range(instance.rows), [], class_cost_of(instance, model)
+    for number in range(min(most, instance.rows - 1) + 1):
         for gone in combinations(rows, number):
             kept = [i for i in rows if i not in gone]
 
-            def cost(copies: tuple[int, ...], kept: list[int] = kept) -> int | None:
-                if len(copies) < k:
-                    return None
-                return len(copies) * join_cost(instance, tuple(kept[i] for i in copies))
+            def of_kept(copies: tuple[int, ...], kept: list[int] = kept) -> int | None:
+                return cost(tuple(kept[i] for i in copies))
 
-            one = least_cost(len(kept), cost)
+            one = least_cost(len(kept), of_kept)
             found += [] if one is None else [one + price * number]
     best = min(found, default=None)
     everything = most >= instance.rows and best is not None and price * instance.rows <= best

@@ -14,7 +14,6 @@ from incrowd.deletion.search import saves_little
 from incrowd.deletion.solving import folded, solve_deleting
 from incrowd.driver.solve import solve
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
-from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance, from_codes
@@ -64,7 +63,7 @@ def test_against_all_partitions(method: str, shape: str) -> None:
         if instance.rows < k:
             continue
         most = instance.rows if deletion.most is None else deletion.most
-        best = optimum_deleting(instance, k, deletion.price, most)
+        best = optimum_deleting(instance, KAnonymity(k), deletion.price, most)
         problem = Problem(instance, KAnonymity(k))
         if best is None:
             continue
@@ -85,7 +84,7 @@ def test_folded_tables(method: str) -> None:
     for instance, rng in tables(29, 10, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
         k = 2 if method == "simplex-matching" else int(rng.integers(2, 4))
         price = int(rng.integers(1, sum(tree.dearest for tree in instance.trees) + 3))
-        best = optimum_deleting(instance, k, price, instance.rows) if instance.rows >= k else None
+        best = optimum_deleting(instance, KAnonymity(k), price, instance.rows)
         if best is None or (
             method.startswith("s") and method != "simplex-matching" and k * instance.distinct > 14
         ):
@@ -113,7 +112,7 @@ def test_optimum_of_folded_tables() -> None:
         if instance.rows < k or k * instance.rows > 12:
             continue
         price = int(rng.integers(1, 2 + sum(tree.dearest for tree in instance.trees)))
-        best = optimum_deleting(instance, k, price, instance.rows)
+        best = optimum_deleting(instance, KAnonymity(k), price, instance.rows)
         larger = solve(folded(Problem(instance, KAnonymity(k)), price), "subset-dp")
         everything = price * instance.rows
         assert larger.cost == k * (everything if best is None else best)
@@ -126,7 +125,7 @@ def test_prices_bound_every_release() -> None:
         if instance.rows < k:
             continue
         most = instance.rows if deletion.most is None else deletion.most
-        best = optimum_deleting(instance, k, deletion.price, most)
+        best = optimum_deleting(instance, KAnonymity(k), deletion.price, most)
         best = deletion.price * instance.rows if best is None else best
         prices, _ = deletion_prices(instance, k, deletion)
         assert bound_of(prices, instance, deletion) <= best
@@ -153,9 +152,6 @@ def test_as_dear_as_stars_saves_little() -> None:
 
 def test_refused() -> None:
     """Tests what is refused, each by name."""
-    instance, _ = from_codes(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), None, np.arange(4))
-    with pytest.raises(OutOfScopeError, match="diversity"):
-        solve_deleting(Problem(instance, DistinctDiversity(2)), Deletion(2))
     plain, _ = from_codes(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
     problem = Problem(plain, KAnonymity(2))
     with pytest.raises(OutOfScopeError, match="most"):

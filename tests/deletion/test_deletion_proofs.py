@@ -194,7 +194,9 @@ def test_nonsense(text: str) -> None:
         ic.Policy(delete_rows=text)
 
 
-@pytest.mark.parametrize("given", [{"l": 2, "sensitive": "d"}, {"person": "number"},
+@pytest.mark.parametrize("given", [{"person": "number", "missing_person": "drop"},
+                                   {"person": "number", "linked_rows": True},
+                                   {"person": "number", "constant_alike": True},
                                    {"suppress_rows": 2}, {"fixed": ["a"]}, {"caps": {"a": 0.5}},
                                    {"veil": 0.1}, {"pseudonym": "number"}])  # fmt: skip
 def test_refused(given: dict[str, Any]) -> None:
@@ -211,3 +213,83 @@ def test_refused_elsewhere() -> None:
         ic.anonymize(FRAME, k=2, existing=FRAME, delete_rows="price=2")
     with pytest.raises(OutOfScopeError, match="most"):
         ic.anonymize(FRAME, k=2, method="forest", delete_rows="price=2,most=3")
+    with pytest.raises(OutOfScopeError, match="closeness"):
+        ic.anonymize(FRAME, k=2, keep="number", sensitive="d", t=0.5, delete_rows="price=2")
+
+
+MODELS = {
+    "people": ["--person", "who"],
+    "people and diversity": ["--person", "who", "--sensitive", "s", "--l", "2"],
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def modelled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Release, original, proof and what was asked, under a model of classes, with rows deleted."""
+    folder, rng = tmp_path_factory.mktemp("models"), np.random.default_rng(3)
+    release, original, proof = (str(folder / n) for n in ("o.csv", "i.csv", "p"))
+    FRAME.drop("number").with_columns(
+        pl.Series("who", [f"P{v}" for v in rng.integers(0, 30, 60)]),
+        pl.Series("s", [f"s{v}" for v in rng.integers(0, 3, 60)]),
+    ).write_csv(original)
+    words = ["-k", "3", "--delete-rows", "price=1,most=20%", *MODELS[request.param]]
+    words += [] if "--sensitive" in words else ["--keep", "s"]
+    done = run("anonymize", original, "-o", release, *words, "--proof", proof, "-q", "--json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    return release, original, proof, words, json.loads(done.stdout)
+
+
+def test_proven_under_models(modelled: Any) -> None:
+    """Tests that the checker confirms classes, cost and a bound, and verify without a proof too."""
+    release, original, proof, words, told = modelled
+    verdict = check(release, original, proof)
+    assert verdict.accepted, verdict
+    facts, released = verdict.facts, pl.read_csv(release)
+    gone, qi = 60 - released.height, ["a", "b", "c", "d"]
+    assert 0 < gone == facts["deleted_rows"] == told["deleted_rows"] <= 12
+    stars = sum((released[c] == "*").sum() for c in qi)
+    assert facts["cost"] == (stars + gone) * facts["scale"]
+    assert 0 < facts["bound"] <= told["lower_bound"] * facts["scale"] <= facts["cost"]
+    groups = released.group_by(qi).agg(pl.len(), pl.col("s").n_unique().alias("values"))
+    assert groups["len"].min() >= 3  # pyright: ignore
+    assert "--keep" in words or groups["values"].min() >= 2  # pyright: ignore
+    assert run("verify", release, "--original", original, "--proof", proof, *words).exit_code == 0
+    assert run("verify", release, "--original", original, *words).exit_code == 0
+    none = [word.replace("most=20%", "most=0") for word in words]
+    assert run("verify", release, "--original", original, *none).exit_code == 1
+    more = [word.replace("3", "9") if word == "3" else word for word in words]
+    assert run("verify", release, "--original", original, *more).exit_code == 1
+
+
+def shares(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """A model whose smallest class depends on the values that are left."""
+    facts["models"] = [*facts["models"], {"model": "alpha-k", "alpha": "1", "k": 1, "column": "s"}]
+    return rows
+
+
+def ruled(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Prices for lawful classes of the rows that are left."""
+    facts["pricing"] = [{"rule": "distinct", "l": 1, "column": "s"}]
+    return rows
+
+
+def united(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """A law on all rows of a person, of whom some are deleted."""
+    one = {"model": "people", "k": 1, "columns": ["who"], "linked": True}
+    facts["models"] = [*facts["models"], one]
+    return rows
+
+
+@pytest.mark.parametrize("change", [lifted, dearer, fewer, shares, ruled, united])
+def test_forged_under_models(change: Any, modelled: Any) -> None:
+    """Tests that other models, rules and bounds are refused."""
+    verdict = check(*modelled[:2], forged(Path(modelled[2]), change))
+    assert not verdict.accepted and verdict.reason, change
+
+
+def test_people_are_those_of_the_rows_that_are_left() -> None:
+    """Tests the people that a release counts, and the report that tells of classes of them."""
+    frame = pl.DataFrame({"who": [*list("aabbccdd"), "z"], "q": ["x"] * 8 + ["y"]})
+    release = ic.anonymize(frame, k=3, person="who", delete_rows="price=1/2")
+    assert len(release.data) == 8 and release.people == 4 and release.fewest_people == 4
+    assert release.verify()

@@ -97,7 +97,7 @@ def test_prices_and_deletions() -> None:
             continue
         assert best_prices(instance, k).bound(instance.counts) <= best
         price = int(rng.integers(1, 2 + sum(tree.dearest for tree in instance.trees)))
-        fewest = optimum_deleting(instance, k, price, 2)
+        fewest = optimum_deleting(instance, KAnonymity(k), price, 2)
         for method in ("subset-dp", "pattern-milp", "engine"):
             found, cost = solve_deleting(
                 Problem(instance, KAnonymity(k)), Deletion(price, 2), method

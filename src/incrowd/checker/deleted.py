@@ -1,8 +1,9 @@
 """Rows that a release leaves out at a price of their own, where that was asked for.
 
-Claim.  Let prices obey the inequality of ``inequality.py`` for all rows of the original, let each
-deleted row cost w, and let at most m be deleted.  A release keeps rows K in classes of k, whose
-prices sum to no more than they cost, and deletes the others, D, so it costs at least
+Claim.  Let prices obey the inequality of ``inequality.py`` for all rows of the original and for
+classes of k, which no lawful class falls below; let each deleted row cost w, and let at most m be
+deleted.  A release keeps rows K in lawful classes, whose prices sum to no more than they cost, and
+deletes the others, D, so it costs at least
 Σ_K u + w·|D| = Σ u − Σ_D (u_r − w), which is at least Σ u less the m highest of all (u_r − w)⁺.
 With odd sets u_r is lifted by the weights of the sets that hold r: a deleted row is a class of its
 own there, of which each set that holds it has the rest 1.
@@ -23,6 +24,10 @@ from incrowd.checker.inequality import Ints
 from incrowd.checker.oddsets import OddSets
 from incrowd.checker.recheck import require_permutation
 from incrowd.checker.rejection import require
+
+# what is lawful, and the smallest lawful class, follow from a class: deleted rows change nothing
+OF_CLASSES = ("k-anonymity", "people", "distinct", "frequency", "entropy", "recursive", "disjoint")
+OF_ALL_ROWS = ("linked", "alike", "whole", "once")
 
 
 class Kept(NamedTuple):
@@ -85,8 +90,8 @@ def kept(
 ) -> Kept:
     """Return what a release keeps of its original, as the proof says.
 
-    Rejected are more deleted rows than may be, deletions under other models than k-anonymity, a row
-    used twice or lost, and a number that is none.
+    Rejected are more deleted rows than may be, deletions under models that look at more than a
+    class, a row used twice or lost, and a number that is none.
     """
     facts, origin = proof.facts, proof.rows["original"].cast(pl.Int64).to_numpy()
     stated = facts.get("delete_rows")
@@ -101,10 +106,10 @@ def kept(
     fine = all(type(number) is int and number >= 0 for number in numbers)
     require(fine, "the price or number of deleted rows is not a whole number of 0 or more")
     price, most, number = numbers
-    plain = all(model.get("model") == "k-anonymity" for model in models) and not facts.get(
-        "pricing"
-    )
-    require(plain, "rows are deleted under another model than k-anonymity")
+    plain = all(model.get("model") in OF_CLASSES for model in models) and not facts.get("pricing")
+    require(plain, "rows are deleted under a model or rules that do not look at classes alone")
+    of_all = any(name in model for model in models for name in OF_ALL_ROWS)
+    require(not of_all, "rows are deleted under a law on all rows of a person")
     require(number <= most, f"{number} rows are deleted, and {most} may be")
     require_permutation(origin, before.height)
     released = len(origin) - number

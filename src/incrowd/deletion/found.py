@@ -50,8 +50,9 @@ class Found:
 def kept_problem(problem: Problem, kept: NDArray[np.bool_]) -> tuple[Problem, Ints]:
     """Return the problem of some copies, and int64: the copy that each of them becomes there."""
     instance = problem.instance
-    codes = instance.codes[instance.copies[kept]]
-    smaller, place = from_codes(codes, instance.trees, None, instance.scale)
+    row = instance.copies[kept]
+    secret = None if instance.sensitive is None else instance.sensitive[row]
+    smaller, place = from_codes(instance.codes[row], instance.trees, secret, instance.scale)
     return replace(problem, instance=smaller), place
 
 
@@ -97,8 +98,9 @@ def rechecked(problem: Problem, found: Found, deletion: Deletion) -> int:
     if deletion.most is not None and gone > deletion.most:
         raise VerificationError(f"method {found.method!r} deleted {gone} rows, too many")
     solution = solution_of(problem, found.classes)
-    group = Group(np.zeros((solution.instance.rows, 0), np.int32), ())
-    if not problem.model.lawful_classes(Classes(solution.classes, group)).all():
+    table, number = problem.table, np.unique(found.classes[found.kept], return_inverse=True)[1]
+    released = Group(table.values[found.kept], table.sizes)
+    if not problem.model.lawful_classes(Classes(number.ravel(), released, table)).all():
         raise VerificationError(
             f"method {found.method!r} returned a class that breaks {problem.asked}"
         )

@@ -16,7 +16,7 @@ from incrowd.policy.deletion import read
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
-from incrowd.tables.base import FewerRows
+from incrowd.tables.base import Column, FewerRows
 from incrowd.text.units import Number, in_units
 
 
@@ -93,6 +93,12 @@ def _rest(table: Coded, found: Found, kept: NDArray[np.bool_]) -> tuple[Coded, S
     of_copy = np.full(table.instance.rows, -1)
     of_copy[found.kept] = place
     source = FewerRows(table.source, np.flatnonzero(kept)) if not kept.all() else table.source
-    copies = of_copy[table.copy_of_row[kept]]
-    rest = replace(table, source=source, instance=solution.instance, copy_of_row=copies)
+    rest = replace(
+        table,
+        source=source,
+        instance=solution.instance,
+        copy_of_row=of_copy[table.copy_of_row[kept]],
+        # with the values of deleted rows: the model knows them by their numbers
+        attributes={n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()},
+    )
     return rest, solution

@@ -21,7 +21,7 @@ from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.run.stop import Share
+from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -54,17 +54,19 @@ def by_search(
     best.offer(without_dear(problem, best.classes, deletion))
     if not stop.now():
         best.offer(dealt(problem, deletion, prices, max(deletion.price, round(worth)), context))
-    ended = "stopped paying"
     if not stop.satisfied(best.cost, bound) and not stop.now():
         best.offer(again(problem, best.classes, method, context))
     best.offer(without_dear(problem, best.classes, deletion))
-    if best.cost <= bound:
-        ended = "finished"
-    elif stop.satisfied(best.cost, bound):
-        ended = "gap reached"
-    elif stop.now():
-        ended = stop.why()
-    return Found(best.classes, bound, "engine", ended, prices)
+    return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), prices)
+
+
+def how_ended(stop: Stop, cost: int, bound: int) -> str:
+    """Say why a search ended."""
+    if cost <= bound:
+        return "finished"
+    if stop.satisfied(cost, bound):
+        return "gap reached"
+    return stop.why() if stop.now() else "stopped paying"
 
 
 @dataclass

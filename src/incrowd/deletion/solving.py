@@ -27,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.bounds.leaf_costs import averaged
+from incrowd.deletion.by_model import by_model
 from incrowd.deletion.found import DELETED, Found, cost_of, rechecked
 from incrowd.deletion.search import by_search
 from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT, solve
@@ -75,16 +76,13 @@ def solve_deleting(
 
     Raises
     ------
-    OutOfScopeError: the model looks at sensitive values, or the method cannot count deletions.
+    OutOfScopeError: the model compares classes with the table, or the method cannot count
+        deletions.
     NoLawfulReleaseError: deleting every row costs least, or fewer than k rows are there.
     StoppedError: the run ended before any release was found.
     """
     context = context or Context()
-    if not problem.model.size_decides:
-        raise OutOfScopeError(
-            f"rows are deleted under k-anonymity alone, not {problem.asked}: what is left of the "
-            "table would be compared with another table, and bounds with it; see --suppress-rows"
-        )
+    require_classes_alone(problem)
     rows, k = problem.instance.rows, problem.smallest_class
     if rows < k:
         raise NoLawfulReleaseError(
@@ -99,6 +97,26 @@ def solve_deleting(
     return found, rechecked(problem, found, deletion)
 
 
+def require_classes_alone(problem: Problem) -> None:
+    """Raise where the model is not one of classes by themselves, or the whole table breaks it."""
+    model = problem.model
+    if model.compares_with_table:
+        raise OutOfScopeError(
+            f"rows are not deleted under {problem.asked}: what is left of the table would be "
+            "compared with another table, and bounds with it; see --suppress-rows"
+        )
+    if not model.closed_under_union:
+        raise OutOfScopeError(
+            f"rows are not deleted under {problem.asked}, which is not closed under union"
+        )
+    if not model.size_decides and not model.lawful(problem.table, problem.table):
+        raise NoLawfulReleaseError(
+            f"the whole table as one class breaks {problem.asked}"
+            f"{model.how_broken(problem.table, problem.sensitive)}; rows are deleted of tables "
+            "that obey it: leave some out (--suppress-rows), or ask for less"
+        )
+
+
 def by_default(problem: Problem, deletion: Deletion, context: Context) -> Found:
     """Run ``subset-dp`` where it takes no time, for k = 2 matching, and else the engine.
 
@@ -109,6 +127,8 @@ def by_default(problem: Problem, deletion: Deletion, context: Context) -> Found:
     instance, k, stop = problem.instance, problem.smallest_class, context.stop
     if instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK:
         return by_subsets(problem, deletion, context)
+    if not problem.model.size_decides:
+        return by_model(problem, deletion, context, "auto")
     if k != 2:
         return by_search(problem, deletion, context)
     left = stop.left()
@@ -137,6 +157,13 @@ def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Con
         return by_subsets(problem, deletion, context)
     if name == "pattern-milp":
         return by_patterns(problem, deletion, context)
+    if not problem.model.size_decides:
+        if name != "engine":
+            raise OutOfScopeError(
+                f"method {name!r} deletes rows under k-anonymity alone; use one of "
+                f"{', '.join(LIMITED)}"
+            )
+        return by_model(problem, deletion, context)
     if name == "engine":
         return by_search(problem, deletion, context)
     rows = problem.instance.rows

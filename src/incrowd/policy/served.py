@@ -30,8 +30,8 @@ APART = (  # an option, those that it is not served with, and why
     ),
     (
         "delete_rows",
-        f"suppress_rows person pseudonym {CONSTRAINTS} veil {FURTHER}",
-        "rows are deleted under k-anonymity alone, without constraints",
+        f"suppress_rows pseudonym {CONSTRAINTS} veil {OF_ALL_ROWS} missing_person=drop",
+        "rows are deleted under models of classes by themselves, without constraints",
     ),
     (
         "protect",

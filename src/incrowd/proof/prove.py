@@ -14,9 +14,10 @@ from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
+from incrowd.checker.deleted import OF_CLASSES
 from incrowd.checker.limits import MOST_MODELS
 from incrowd.driver.solve import Solved
-from incrowd.errors import InputError
+from incrowd.errors import InputError, listed
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.missing import bare_of
@@ -53,6 +54,7 @@ from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
+    from incrowd.deletion.of_table import Deleted
     from incrowd.published.base import Published
     from incrowd.veil.release import Veil
 
@@ -96,9 +98,7 @@ def prove(
     if release.protected is not None:
         known = Certificate(release.protected.least.prices)
     elif release.deleted is not None:
-        gone = release.deleted
-        prices = gone.prices or deletion_prices(gone.table.instance, release.k, gone.deletion)[0]
-        known = Certificate(prices)
+        known = of_deleted(release.deleted, problem)
     elif (whole := rules_of_whole(models)) is not None:
         known = Certificate(certified(table, release.k, solved.lawful), whole)
     elif problem.one_class:
@@ -129,6 +129,17 @@ def of_checked(
     return smaller, replace(solved, lawful=None, prices=solved.prices if same else None)
 
 
+def of_deleted(gone: "Deleted", problem: Problem) -> Certificate:
+    """Return prices for a release of some rows, for classes of any rows of the whole table.
+
+    ``problem``: of the rows that are kept, with the models that can be checked.
+    """
+    k = replace(problem, instance=gone.table.instance).smallest_class
+    known = gone.prices if k == gone.table.problem.smallest_class else None
+    prices = known or deletion_prices(gone.table.instance, k, gone.deletion)[0]
+    return Certificate(prices, size=k)
+
+
 def combinations_of(release: "Published") -> list[dict[str, Any]]:
     """Return the combinations that a release obeys, each as a proof states it."""
     return [
@@ -157,6 +168,12 @@ def require_checkable(release: "Published") -> None:
         raise InputError(
             f"a proof names at most {MOST_MODELS:,} models and combinations, each model once for "
             f"each sensitive column, and here are {asked:,}; go without a proof"
+        )
+    kinds = {claim["model"] for claim in release.claims.models} - {*OF_CLASSES}
+    if release.deleted is not None and kinds:
+        raise InputError(
+            f"a proof of deleted rows is not served with {listed(kinds)}, only with "
+            f"{', '.join(OF_CLASSES)}; go without a proof"
         )
     take: Callable[..., Any] | None = getattr(release.source, "take", None)
     if take is not None:

@@ -228,7 +228,7 @@ class Published(Figures):
         """Number of different people in the table; None where nobody said who is who."""
         if not self.roles.person:
             return None
-        return len(self.coded.attributes[self.roles.attributes[-1]].values)
+        return len(np.unique(self.coded.owners))
 
     @property
     def rows_without_person(self) -> int:

@@ -1,0 +1,118 @@
+"""Rows deleted where a class has to obey more than a size: diversity, people.
+
+Which classes are lawful must depend on their own rows alone, not on the table: then the classes of
+a release that lacks rows are lawful classes of the whole table, and prices for these bound it
+(``incrowd.bounds.deletion``).  All of them have as many rows as the model's smallest class, so
+prices for classes of that size do too, and these a proof can state.
+
+A release of all rows comes first, and one of those that the search under k-anonymity keeps.  Of the
+cheaper one rows go whose deletion costs less than what the rest of their class saves by it, the
+rest still being lawful, and whole classes that cost more than their deletion; what is kept is
+released again, until that saves nothing.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.deletion import bound_of
+from incrowd.deletion.found import DELETED, Found, Ints
+from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
+from incrowd.driver.solve import solve
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.deletion import Deletion
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.events import silent
+from incrowd.run.stop import Share
+from incrowd.solvers.base import Context
+
+ROUNDS = 4
+HALF = 0.5  # of the time that is left, for the search under k-anonymity and its prices
+LARGEST = 40  # rows of classes of which single rows are tried: of n rows n·(n − 1) are looked at
+
+
+def by_model(
+    problem: Problem, deletion: Deletion, context: Context, method: str = "engine"
+) -> Found:
+    """Search for a release under a model of classes, with certified prices beside it.
+
+    ``method``: by which all rows are released first, and those that are kept in the end.
+    """
+    instance, stop = problem.instance, context.stop
+    part = replace(context, stop=Share.of(stop, PLAIN * stop.left()))
+    solved = solve(problem, method, part)
+    best = Best(problem, deletion, solved.solution.classes)
+    part = replace(context, stop=Share.of(stop, HALF * stop.left()), listener=silent)
+    alike = by_search(Problem(instance, KAnonymity(problem.smallest_class)), deletion, part)
+    bound = alike.bound
+    if solved.lawful is not None:
+        bound = max(bound, bound_of(solved.lawful, instance, deletion))
+    kept = np.flatnonzero(alike.kept)
+    if len(kept) < instance.rows and lawful(problem, kept[None])[0] and not stop.now():
+        best.offer(again(problem, np.where(alike.kept, 0, DELETED), method, context))
+    for _ in range(ROUNDS):
+        before = best.cost
+        best.offer(without_single(problem, best.classes, deletion))
+        best.offer(without_dear(problem, best.classes, deletion))
+        if best.cost == before or stop.now() or stop.satisfied(best.cost, bound):
+            break
+        best.offer(again(problem, best.classes, method, context))
+    return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), alike.prices)
+
+
+def without_single(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
+    """Delete single rows that a class is cheaper and still lawful without, the dearest first."""
+    found = classes.copy()
+    room = deletion.limit(len(found)) - int((found == DELETED).sum())
+    touched = np.unique(found[found != DELETED])
+    while room > 0 and len(touched):
+        copies, gains = savings(problem, found, touched, deletion.price)
+        chosen = np.argsort(-gains, kind="stable")[:room]
+        touched = np.unique(found[copies[chosen]])
+        found[copies[chosen]] = DELETED
+        room -= len(chosen)
+    return found
+
+
+def savings(problem: Problem, classes: Ints, among: Ints, price: int) -> tuple[Ints, Ints]:
+    """Return copies of some classes that it pays to delete, one of a class at most, and the gains.
+
+    int64, shape (copies,) each; gains are in units of 1/scale.
+    """
+    inside = np.flatnonzero(np.isin(classes, among))
+    order = inside[np.argsort(classes[inside], kind="stable")]
+    _, start, size = np.unique(classes[order], return_index=True, return_counts=True)
+    copies, gains = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for n in np.unique(size[(size > problem.smallest_class) & (size <= LARGEST)]).tolist():
+        member = order[start[size == n][:, None] + np.arange(n)]
+        others = np.flatnonzero(~np.eye(n, dtype=bool)).reshape(n, n - 1) % n
+        rest = member[:, others].reshape(-1, n - 1)
+        gain = n * costs(problem, member).repeat(n) - (n - 1) * costs(problem, rest) - price
+        gain = np.where(lawful(problem, rest), gain, 0).reshape(-1, n)
+        best = gain.argmax(axis=1)
+        each = np.arange(len(member))
+        pays = gain[each, best] > 0
+        copies.append(member[each, best][pays])
+        gains.append(gain[each, best][pays])
+    return np.concatenate(copies), np.concatenate(gains)
+
+
+def costs(problem: Problem, groups: Ints) -> Ints:
+    """int64, shape (groups,): what a row costs in each group of copies (int64, groups × size)."""
+    instance = problem.instance
+    codes = instance.codes[instance.copies[groups.ravel()]]
+    rows = Instance(codes, np.ones(len(codes), np.int64), instance.trees, instance.scale)
+    return Solution(rows, np.repeat(np.arange(len(groups)), groups.shape[1])).class_costs
+
+
+def lawful(problem: Problem, groups: Ints) -> NDArray[np.bool_]:
+    """bool, shape (groups,): whether each group of copies (int64, groups × size) is a class."""
+    table = problem.table
+    values = Group(table.values[groups.ravel()], table.sizes)
+    member = np.repeat(np.arange(len(groups)), groups.shape[1])
+    return problem.model.lawful_classes(Classes(member, values, table))
