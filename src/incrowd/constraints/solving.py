@@ -9,7 +9,6 @@ from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError, listed
 from incrowd.hierarchy.family import Family
-from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.fixed import FixColumns, groups_of
@@ -145,7 +144,7 @@ def require_lawful_groups(problem: Problem, plan: Plan) -> None:
     if not plan.fixed or not instance.rows or not model.closed_under_union:
         return
     member = groups_of(instance.codes, plan.fixed)[instance.copies]
-    broken = ~model.lawful_classes(Classes(member, problem.table))
+    broken = ~problem.lawful_classes(member)
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = listed(instance.trees[j].column for j in plan.fixed)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.bounds.leaf_costs import averaged
 from incrowd.bounds.prices import Prices
@@ -13,7 +12,6 @@ from incrowd.driver.memory import within_memory
 from incrowd.driver.unions import mended
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.hierarchy.family import costs_to_keep
-from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import essential
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -96,7 +94,8 @@ def solve(
     needed, apart = served_apart(matched(problem))
     solver = choose(needed, method)
     insist(solver, needed)
-    if problem.one_class and is_lawful(problem, np.zeros(problem.instance.rows, np.int64)):
+    one = np.zeros(problem.instance.rows, np.int64)
+    if problem.one_class and problem.lawful_classes(one).all():
         return recheck(problem, solver, together(problem))
     auto = method == "auto"
     with watched(context.stop):
@@ -280,20 +279,12 @@ def require_lawful_table(problem: Problem) -> None:
         )
 
 
-def is_lawful(problem: Problem, classes: NDArray[np.int64]) -> bool:
-    """Whether all classes obey the model; those of a part of a table are compared with all of it.
-
-    ``classes``: int64, shape (rows,): the class of each copy.
-    """
-    return bool(problem.model.lawful_classes(Classes(classes, problem.table)).all())
-
-
 def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
     """Check the solver's claim."""
     solution = outcome.solution
     assert solution is not None
     require_same_table(problem, solver, solution)
-    if not is_lawful(problem, solution.classes):
+    if not problem.lawful_classes(solution.classes).all():
         raise VerificationError(
             f"method {solver.id!r} returned a class that breaks {problem.asked}"
         )

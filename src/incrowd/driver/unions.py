@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -25,10 +24,10 @@ def mended(problem: Problem, solution: Solution) -> Solution | None:
     ----------
     solution: of ``problem``; comes back as it is where nothing is to be done.
     """
-    instance, table = problem.instance, problem.table
+    instance = problem.instance
     while True:
         solution = united(solution)
-        fits = problem.model.lawful_classes(Classes(solution.classes, table))
+        fits = problem.lawful_classes(solution.classes)
         if fits.all():
             return solution
         if len(fits) == 1:

@@ -19,7 +19,7 @@ import numpy as np
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.prices import Prices
+from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.pricing import assembled
 from incrowd.bounds.rounds import Report, no_report
 from incrowd.bounds.support import HASTE, affordable
@@ -57,14 +57,10 @@ def whole_prices(
         )
         if not complete:
             return nothing
-        known = [nothing, safe_prices(tree, first)]
+        best = better(nothing, safe_prices(tree, first), instance.counts)
         if start is not None:
-            known.append(safe_prices(tree, start.price / start.quantum))
-
-        def worth(prices: Prices) -> int:
-            return prices.bound(instance.counts)
-
-        best = max(known, key=worth)
+            own = safe_prices(tree, start.price / start.quantum)
+            best = better(best, own, instance.counts)
         u = best.price / best.quantum
         box = LawfulPriceBound.one_box()
         schedules = (box,) if box.fits(tree, first) else (LawfulPriceBound(),)
@@ -72,4 +68,4 @@ def whole_prices(
             if stop.now():
                 break
             u = schedule.ascend(tree, u, stop.now, report)
-        return max(best, safe_prices(tree, u), key=worth)
+        return better(best, safe_prices(tree, u), instance.counts)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 
@@ -38,6 +39,13 @@ class Problem:
         """The sensitive values of some copies."""
         instance = self.instance
         return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
+
+    def lawful_classes(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """bool, shape (classes,): which are lawful, beside the whole table.
+
+        classes: int64, shape (rows,): the class of each copy, from 0.
+        """
+        return self.model.lawful_classes(Classes(classes, self.table))
 
     @property
     def smallest_class(self) -> int:

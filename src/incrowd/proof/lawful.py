@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.prices import Prices
+from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.pricing import assembled
 from incrowd.bounds.support import affordable
 from incrowd.privacy.base import Group
@@ -282,13 +282,9 @@ def lawful_prices(
     if first is not None:
         schedule = LawfulPriceBound()
         known.append(safe_prices(tree, first, bits))
-
-    def worth(prices: Prices) -> int:
-        return prices.bound(instance.counts)
-
-    best = max(known, key=worth)
+    best = max(known, key=lambda prices: prices.bound(instance.counts))
     u = schedule.ascend(tree, best.price / best.quantum, (stop or Stop()).now)
-    return max(best, safe_prices(tree, u, bits), key=worth)
+    return better(best, safe_prices(tree, u, bits), instance.counts)
 
 
 def charged_prices(start: Prices, rules: Sequence[Plain], problem: Problem) -> Prices:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
 
@@ -49,8 +48,7 @@ def broken_by(problem: Problem, copies: Ints, member: Ints) -> int:
 
     ``copies``, ``member``: int64, shape (released rows,): the copy that each is, and its class.
     """
-    group = Group(problem.group(copies).values, problem.instance.sensitive_sizes)
-    whole = Classes(member, group, problem.table)
+    whole = Classes(member, problem.group(copies), problem.table)
     return int((~problem.model.lawful_classes(whole)).sum())
 
 

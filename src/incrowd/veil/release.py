@@ -315,7 +315,7 @@ def solution_of(table: Coded, of_row: Ints, levels: Ints) -> Solution:
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
     """Raise VerificationError unless every class is lawful and shows what it may, and no more."""
-    fine = table.model.lawful_classes(Classes(solution.classes, table.problem.table)).all()
+    fine = table.problem.lawful_classes(solution.classes).all()
     shown = solution.least is not None and np.array_equal(solution.levels, solution.least)
     if not fine or not shown or solution.cost < bound:
         raise VerificationError("the consistent method made a class that breaks what was asked")

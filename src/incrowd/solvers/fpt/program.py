@@ -110,14 +110,12 @@ class Columns:
     x: Ints
 
     def spread(self, instance: Instance, taken: Ints, nowhere: int = -1) -> Ints:
-        """int64, shape (rows,): the pattern of each copy, ``nowhere`` where none takes it.
-
-        taken: int64, shape (incidences,): the copies of each incidence.
-        """
+        """int64, shape (rows,): each copy's pattern; ``taken``: how many each incidence has."""
         classes, used = np.full(instance.rows, nowhere), instance.first_copy[:-1].copy()
-        for p, r, number in zip(self.pattern, self.row, taken, strict=True):
-            classes[used[r] : used[r] + number] = p
-            used[r] += number
+        for i in np.flatnonzero(taken > 0):
+            begin, r = used[self.row[i]], self.row[i]
+            used[r] += taken[i]
+            classes[begin : used[r]] = self.pattern[i]
         return classes
 
 
@@ -394,14 +392,8 @@ def solve_program(
 def read_off(problem: Problem, columns: Columns, taken: Ints) -> Solution | None:
     """Give each copy its pattern; None unless every copy has one and every class is lawful."""
     instance = problem.instance
-    order = np.lexsort((columns.pattern, columns.row))
-    row, pattern, taken = columns.row[order], columns.pattern[order], np.maximum(taken[order], 0)
-    if (np.bincount(row, weights=taken, minlength=instance.distinct) != instance.counts).any():
+    released = np.bincount(columns.row, np.maximum(taken, 0), instance.distinct)
+    if (released != instance.counts).any():
         return None
-    solution = Solution.of(instance, np.repeat(pattern, taken))
-    table = problem.table
-    order, starts = solution.order
-    parts = np.split(order, starts[1:])
-    if all(problem.model.lawful(problem.group(part), table) for part in parts):
-        return solution
-    return None
+    solution = Solution.of(instance, columns.spread(instance, taken))
+    return solution if problem.lawful_classes(solution.classes).all() else None
