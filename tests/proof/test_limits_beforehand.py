@@ -1,5 +1,6 @@
 """Limits of the checker that are known before the search: told then, not after it."""
 
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from incrowd.checker.verify import check
 from incrowd.errors import InputError
 from incrowd.hierarchy import HierarchyRows
 from incrowd.policy import distances
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.proof import prove as proving
 from incrowd.proof.prove import prove
 
@@ -61,6 +65,21 @@ def test_told_before_the_search(
         patch.setattr("incrowd._api.searched", never)
         with pytest.raises(InputError, match=words):
             ic.anonymize(FRAME, 2, sensitive="s", keep="b", **given)
+
+
+def test_distances_given_in_python_are_told_before_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests a model with a metric of its own: too fine, and of too many values."""
+    far = [[0, 1, Fraction(1, 10**100)], [1, 0, 1], [Fraction(1, 10**100), 1, 0]]
+    monkeypatch.setattr("incrowd._api.searched", never)
+    with pytest.raises(InputError, match="too fine"):
+        model = KAnonymity(2) & TCloseness("0.5", Metric.of(far))
+        ic.anonymize(FRAME, 2, sensitive="s", keep="b", models=model)
+    monkeypatch.setattr(distances, "MOST_VALUES", 2)
+    with pytest.raises(InputError, match="at most 2 values"):
+        model = TCloseness("0.5", Metric.of([[0, 1, 1], [1, 0, 1], [1, 1, 0]]))
+        ic.anonymize(FRAME, 2, sensitive="s", keep="b", models=model)
 
 
 def test_what_is_just_within_is_served(tmp_path: Path) -> None:

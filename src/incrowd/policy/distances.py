@@ -113,8 +113,12 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
 
 
 def require_coarse(metric: Metric) -> None:
-    """Raise InputError for distances that are too fine for the re-check, before the search."""
+    """Raise InputError for distances too many or too fine for the re-check, before the search."""
     values, unit = len(metric.matrix), metric.unit
+    if values > MOST_VALUES:
+        raise InputError(
+            f"distances are served for at most {MOST_VALUES:,} values, and here are {values:,}"
+        )
     long = unit > 10 ** (MOST_DIGITS // 2 - 1) and any(
         len(str(x)) > MOST_DIGITS for row in metric.matrix for x in row
     )

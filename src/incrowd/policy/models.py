@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from incrowd.checker.limits import MOST_DIGITS
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.missing import declared
-from incrowd.policy.distances import distance_of
+from incrowd.policy.distances import distance_of, require_coarse
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.once import Once
 from incrowd.privacy.people import People
@@ -79,14 +80,21 @@ def model_of(
             parts += model.models(sensitive, sources, policy.decimal)
         else:
             parts.append(model)
-    require_few_digits(parts)
+    require_within_limits(parts)
     if policy.person:
         parts = of_people(policy, parts, len(sensitive), pairs)
     return all_of(parts)
 
 
-def require_few_digits(parts: Sequence[Model]) -> None:
-    """Raise InputError for numbers of which the re-check would say so only after the search."""
+def require_within_limits(given: Sequence[Model]) -> None:
+    """Raise InputError for what the re-check would refuse only after the search.
+
+    That is numbers of many digits, and distances that are too fine or of too many values.
+    """
+    parts = [part for model in given for part in model.parts]
+    for part in parts:
+        if isinstance(part, TCloseness) and isinstance(part.distance, Metric):
+            require_coarse(part.distance)
     for name in ("t", "l", "c", "alpha", "beta", "delta"):
         if any(len(str(getattr(part, name, ""))) > MOST_DIGITS for part in parts):
             raise InputError(f"{name} has more than {MOST_DIGITS} digits as a fraction; round it")
