@@ -15,7 +15,7 @@ from incrowd.averages.strata import Floats
 from incrowd.linear.highs import append_columns, model_of, optimum, run_until
 from incrowd.run.stop import Stop
 
-MOST = 25_000  # rows times k, for which one program takes about as long as all else
+MOST = 25_000  # rows times k of a table whose prices come from one program
 BOX, LEAST = 3.0, 0.05  # the most that a price may be: times its own, and of the mean price
 FIRST = 1.06  # prices to begin with, times their own
 STEP, FASTER, MOST_STEP = 0.3, 1.1, 0.9  # a share of the way, and what it grows by
