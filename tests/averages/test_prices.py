@@ -335,6 +335,21 @@ def test_a_program_without_time_leaves_prices_as_they_are() -> None:
     assert (programmed(found.place, begun, np.zeros((3, 14)), ended) == begun).all()
 
 
+def test_a_program_serves_more_rows_where_its_sets_are_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests that rows times k are limited: one row more, or sets of a row more, are too many."""
+    monkeypatch.setattr("incrowd.averages.program.MOST", 30)
+    gained = []
+    for rows, k in ((10, 3), (15, 2), (11, 3), (10, 4)):
+        found = nearest_of(points(1, rows, 2, k), Stop())
+        assert found is not None
+        begun = found.distance[:, : k - 1].sum(axis=1) / (2 * k)
+        price = programmed(found.place, begun, np.zeros((k, rows)), Stop())
+        gained.append(bool(price.sum() > begun.sum()))
+    assert gained == [True, True, False, False]
+
+
 def test_prices_of_a_program_outlast_the_end_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that what the program has found when time is up is checked, and taken."""
 

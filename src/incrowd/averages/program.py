@@ -15,7 +15,7 @@ from incrowd.averages.strata import Floats
 from incrowd.linear.highs import append_columns, model_of, optimum, run_until
 from incrowd.run.stop import Stop
 
-MOST_ROWS = 2_500  # of a table whose prices come from one program
+MOST = 25_000  # rows times k of a table whose prices come from one program
 BOX, LEAST = 3.0, 0.05  # the most that a price may be: times its own, and of the mean price
 FIRST = 1.06  # prices to begin with, times their own
 STEP, FASTER, MOST_STEP = 0.3, 1.1, 0.9  # a share of the way, and what it grows by
@@ -37,7 +37,7 @@ def programmed(place: Floats, price: Floats, fewer: Floats, stop: Stop) -> Float
     fewer: float64, shape (k, n): by b, prices that no b rows undercut, or 0.
     """
     k, n, left, step = len(fewer), len(price), LOOKS, STEP
-    if n > MOST_ROWS or not price.any():
+    if n * k > MOST or not price.any():
         return price
     box = BOX * price + LEAST * price.mean()
     free, ones = np.full(n, np.inf), np.ones(n)
