@@ -224,3 +224,12 @@ def test_what_is_remembered_quotes_no_cell(tmp_path: Path) -> None:
     told = f"{release}{release.history}{release.before}{[*release.history.people.values()]}"
     assert not any(mark in told for mark in "ЖЮQ")
     assert str(release).startswith("<Republished: 9 people and 0 counterfeits in 3 classes, m = 3")
+
+
+def test_what_is_averaged_quotes_no_cell() -> None:
+    """Tests what a release of averages holds of its columns."""
+    frame = pl.DataFrame({"size": [7177, 7727, 7737, 7747]})
+    averaged = ic.anonymize(frame, k=2, hierarchies={"size": "mean"}).averaged
+    assert averaged is not None
+    for each in (averaged, averaged.axes[0]):
+        assert repr(each) == object.__repr__(each)

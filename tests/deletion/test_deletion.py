@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
+import incrowd as ic
 from dial import enough
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices, WeightedSet
@@ -261,3 +263,12 @@ def test_methods_delete_as_they_are_listed() -> None:
                 assert says, solver.id
             else:
                 assert says and found.bound >= 0, solver.id
+
+
+def test_all_rows_cheaper_to_delete_than_the_limit_allows() -> None:
+    """Tests k = 2, where to delete all rows costs least, and at most four of them may be."""
+    frame = pl.DataFrame({"a": [f"x{i}" for i in range(24)], "b": [str(i % 4) for i in range(24)]})
+    with pytest.raises(NoLawfulReleaseError, match="to delete every row costs no more"):
+        ic.anonymize(frame, k=2, delete_rows="price=1/2")
+    release = ic.anonymize(frame, k=2, delete_rows="price=1/2,most=4")
+    assert release.rows >= 20 and release.lower_bound <= 22 <= release.cost

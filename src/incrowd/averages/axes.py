@@ -20,7 +20,7 @@ from incrowd.text.exact import decimals
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Axis:
     """One averaged column.
 

@@ -34,7 +34,7 @@ UNSERVED = "person pseudonym l t models veil fixed linked caps "
 UNSERVED += "suppress_rows delete_rows reductions protect"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
 class Averaged:
     """What is known of a release of averages.
 

@@ -199,8 +199,8 @@ def by_folding(
     mixed = np.zeros(len(first), bool)
     mixed[classes[number != first[classes]]] = True
     sides = np.where(mixed[classes], DELETED, classes).reshape(k, rows)
-    kept = [side for side in sides if (side != DELETED).any()] or [sides[0]]
-    best = min(kept, key=lambda side: cost_of(problem, side, deletion))
+    kept = [side for side in sides if (side != DELETED).any()]  # none: a limit may forbid that
+    best = min(kept, key=lambda side: cost_of(problem, side, deletion), default=sides[0])
     return Found(best, -(-solved.bound // k), solved.method, solved.ended)
 
 
