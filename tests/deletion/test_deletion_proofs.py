@@ -229,7 +229,7 @@ def modelled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder, rng = tmp_path_factory.mktemp("models"), np.random.default_rng(3)
     release, original, proof = (str(folder / n) for n in ("o.csv", "i.csv", "p"))
     FRAME.drop("number").with_columns(
-        pl.Series("who", [f"P{v}" for v in rng.integers(0, 25, 40)]),
+        pl.Series("who", [f"P{v}" for v in rng.integers(0, 30, 40)]),
         pl.Series("s", [f"s{v}" for v in rng.integers(0, 3, 40)]),
     ).write_csv(original)
     words = ["-k", "3", "--delete-rows", "price=1,most=20%", *MODELS[request.param]]
