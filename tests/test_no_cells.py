@@ -150,6 +150,16 @@ def test_the_text_of_a_table_is_no_name(tmp_path: Path) -> None:
         assert not any(secret in str(raised.value) for secret in SECRET)
 
 
+def test_columns_of_several_lines_are_named() -> None:
+    """Tests names as workbooks have them, in every role, and beside a name that is not there."""
+    one, two, three, four = ("income\nin EUR\na year", "ill\nor\nwell", "who\nis\nit", "a\nb\nc")
+    frame = pl.DataFrame({one: ["1", "2"] * 4, two: ["x"] * 8, three: ["y"] * 8, four: ["z"] * 8})
+    asked = {"qi": [one, four], "sensitive": two, "id": three, "fixed": four, "caps": {one: 1}}
+    assert set(ic.anonymize(frame, 2, **asked).data.columns) == {one, two, four}
+    with pytest.raises(ic.InputError, match="no column is called"):
+        ic.anonymize(frame, 2, **asked | {"id": "who\nis\nthere"})
+
+
 @pytest.mark.parametrize("name", [each.name for each in fields(ic.Policy)])
 def test_a_frame_is_no_option(name: str) -> None:
     """Tests a frame, alone or in a list or mapping, in place of each option."""

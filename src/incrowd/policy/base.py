@@ -1,7 +1,7 @@
 """The value that holds what is asked of a release; its options stand in ``table.py``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,8 @@ class Policy(Asked):
     """
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            require_no_table(each.name, getattr(self, each.name))
+        for each in OPTIONS:
+            require_no_table(each.name, getattr(self, each.name), each.names_columns)
         for role in (*ROLES, "person", "fixed"):
             object.__setattr__(self, role, names_of(role, getattr(self, role)))
         object.__setattr__(self, "linked", lists_of("linked", self.linked))

@@ -9,13 +9,16 @@ from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.policy.options import MISSING_PERSON
 
 
-def require_no_table(name: str, given: Any) -> None:
-    """Raise InputError for a frame or a table's text as an option: messages quote what is given."""
+def require_no_table(name: str, given: Any, named: bool) -> None:
+    """Raise InputError for a frame or a table's text as an option: messages quote what is given.
+
+    ``named``: whether it names columns, as it may with line ends; messages cut names.
+    """
     within = given.values() if isinstance(given, Mapping) else given
     for each in (given, *(within if isinstance(within, Collection) else ())):
         if hasattr(type(each), "columns") and hasattr(type(each), "shape"):
             raise InputError(f"{name} takes no data frame")
-        if isinstance(each, str | Path) and len(str(each).splitlines()) > 2:
+        if not named and isinstance(each, str | Path) and len(str(each).splitlines()) > 2:
             raise InputError(
                 f"{name}: a text of several lines, which is taken for that of a table; give a "
                 "value, or the name of a file"

@@ -75,6 +75,11 @@ class Option:
     type: Any = None
 
     @property
+    def names_columns(self) -> bool:
+        """Whether its texts are names of columns, or hold some, and no rules or files."""
+        return self.kind in ("names", "lists", "combinations", "caps") or self.metavar == "COLUMN"
+
+    @property
     def typed_default(self) -> Any:
         """The default on the command line."""
         return self.default if self.command is None else self.command
