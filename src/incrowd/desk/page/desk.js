@@ -54,16 +54,9 @@ async function next(before, path, body) {
   draw();
   return true;
 }
-let counted;
 export async function figures() {
-  const turn = counted = {};
   if (S.state.job?.changed == null) { S.figures = null; return; }
-  try { const found = await call('figures'); if (turn === counted) S.figures = found; } catch (error) { S.error = error.message; }
-}
-/** Show what a call tells: the last one counts, and half a word stays. */
-export function latest(box, path, make) {
-  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside())));
-  call(path).then(found => put(() => make(found)), error => put(() => note(error.message)));
+  try { S.figures = await call('figures'); } catch (error) { S.error = error.message; }
 }
 
 const SCREENS = {};
@@ -133,8 +126,8 @@ export async function watch() {
     }
   } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }
   watching = false;
-  if (!await change('state', null)) return;
-  if (before === 'running') await ended();
+  try { S.state = await call('state'); } catch { return; }
+  if (before === 'running') await ended(); else draw();
 }
 async function ended() {
   S.figures = null;
