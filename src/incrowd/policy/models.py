@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.once import Once
 from incrowd.privacy.people import People
@@ -92,9 +91,10 @@ def require_within_limits(given: Sequence[Model]) -> None:
     That is numbers of many digits, and distances that are too fine or of too many values.
     """
     parts = [part for model in given for part in model.parts]
-    for part in parts:
-        if isinstance(part, TCloseness) and isinstance(part.distance, Metric):
-            require_coarse(part.distance)
+    distances: list[Any] = [getattr(part, "distance", None) for part in parts]
+    for distance in distances:
+        if hasattr(distance, "matrix"):  # as a table says them
+            require_coarse(distance)
     for name in ("t", "l", "c", "alpha", "beta", "delta"):
         if any(len(str(getattr(part, name, ""))) > MOST_DIGITS for part in parts):
             raise InputError(f"{name} has more than {MOST_DIGITS} digits as a fraction; round it")
