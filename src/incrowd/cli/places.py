@@ -40,13 +40,7 @@ def require_apart(
     inputs = _inputs()
     if table is not None and given.get("of_table") and is_address(table):
         table = inputs.with_table(table, given["of_table"])
-    read = list(files_read(given))
-    wanted = [(option, path) for option, path in outputs.items() if path is not None]
-    for i, (option, path) in enumerate(wanted):
-        inputs.require_kept(path, option, table, read)
-        for before, other in wanted[:i]:
-            if inputs.same_place(path, other):
-                raise InputError(f"{before} and {option} name the same file; give each its own")
+    inputs.require_apart(outputs, table, files_read(given))
 
 
 def files_read(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

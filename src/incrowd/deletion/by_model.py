@@ -20,8 +20,6 @@ from incrowd.bounds.deletion import bound_of
 from incrowd.deletion.found import DELETED, Found, Ints
 from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
 from incrowd.driver.solve import solve
-from incrowd.privacy.base import Group
-from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance
@@ -112,7 +110,5 @@ def costs(problem: Problem, groups: Ints) -> Ints:
 
 def lawful(problem: Problem, groups: Ints) -> NDArray[np.bool_]:
     """bool, shape (groups,): whether each group of copies (int64, groups × size) is a class."""
-    table = problem.table
-    values = Group(table.values[groups.ravel()], table.sizes)
     member = np.repeat(np.arange(len(groups)), groups.shape[1])
-    return problem.model.lawful_classes(Classes(member, values, table))
+    return problem.lawful_classes(member, groups.ravel())

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
 from incrowd.errors import NoLawfulReleaseError, VerificationError
-from incrowd.privacy.base import Group
-from incrowd.privacy.classes import Classes
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
@@ -98,9 +96,9 @@ def rechecked(problem: Problem, found: Found, deletion: Deletion) -> int:
     if deletion.most is not None and gone > deletion.most:
         raise VerificationError(f"method {found.method!r} deleted {gone} rows, too many")
     solution = solution_of(problem, found.classes)
-    table, number = problem.table, np.unique(found.classes[found.kept], return_inverse=True)[1]
-    released = Group(table.values[found.kept], table.sizes)
-    if not problem.model.lawful_classes(Classes(number.ravel(), released, table)).all():
+    kept = np.flatnonzero(found.kept)
+    number = np.unique(found.classes[kept], return_inverse=True)[1]
+    if not problem.lawful_classes(number, kept).all():
         raise VerificationError(
             f"method {found.method!r} returned a class that breaks {problem.asked}"
         )

@@ -40,12 +40,16 @@ class Problem:
         instance = self.instance
         return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
 
-    def lawful_classes(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def lawful_classes(
+        self, classes: NDArray[np.int64], copies: NDArray[np.integer] | None = None
+    ) -> NDArray[np.bool_]:
         """bool, shape (classes,): which are lawful, beside the whole table.
 
-        classes: int64, shape (rows,): the class of each copy, from 0.
+        classes: int64, shape (copies,): the class of each copy, from 0.  copies: which; None: all.
         """
-        return self.model.lawful_classes(Classes(classes, self.table))
+        table = self.table
+        held = table if copies is None else self.group(copies)
+        return self.model.lawful_classes(Classes(classes, held, table))
 
     @property
     def smallest_class(self) -> int:

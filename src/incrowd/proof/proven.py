@@ -1,6 +1,5 @@
 """What a release gets from here: writing itself together with its proof."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,10 +9,10 @@ from incrowd.proof.confirm import dialect_of
 from incrowd.proof.prove import prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import alone_in, same_file, standing, whole
+from incrowd.tables.atomic import alone_in, standing, whole
 from incrowd.tables.base import FewerRows, Source, agree
 from incrowd.tables.files import read
-from incrowd.tables.inputs import require_kept
+from incrowd.tables.inputs import require_apart
 from incrowd.tables.stat import require_place_of
 
 if TYPE_CHECKING:
@@ -85,24 +84,11 @@ class Proven:
             if name == "-" or is_address(name):
                 raise InputError("a proof states hashes of files: it goes with no pipe or database")
         release, told = cast("Published", self), listening(progress)
-        _require_apart(
-            release, {"the release": path, "the proof": proof, "the statement": statement}, original
-        )
+        outputs = {"the release": path, "the proof": proof, "the statement": statement}
+        for table in (release.source.path, str(original)):
+            require_apart(outputs, table, release.files_read)
         require_place_of(path, require_original(release, original), proof=True)
         return written_with_proof(release, path, proof, original, statement, told)
-
-
-def _require_apart(
-    release: "Published", outputs: Mapping[str, str | Path | None], original: str | Path
-) -> None:
-    """Raise InputError where two outputs, or an output and what was read, are one file."""
-    named = [(what, path) for what, path in outputs.items() if path is not None]
-    for i, (what, path) in enumerate(named):
-        release.require_kept(path, what)
-        require_kept(path, what, str(original), ())
-        for before, other in named[:i]:
-            if same_file(path, other):
-                raise InputError(f"{before} and {what} name the same file; give each its own")
 
 
 def require_original(release: "Published", original: str | Path) -> Source:

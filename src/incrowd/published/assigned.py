@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
 
 Ints = NDArray[np.int64]
@@ -48,8 +47,7 @@ def broken_by(problem: Problem, copies: Ints, member: Ints) -> int:
 
     ``copies``, ``member``: int64, shape (released rows,): the copy that each is, and its class.
     """
-    whole = Classes(member, problem.group(copies), problem.table)
-    return int((~problem.model.lawful_classes(whole)).sum())
+    return int((~problem.lawful_classes(member, copies)).sum())
 
 
 class Rings:

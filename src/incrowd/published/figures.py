@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.text.units import Priced, counted, shown
+from incrowd.text.units import Priced, shown, warned
 
 
 class Figures(Priced):
@@ -53,11 +53,9 @@ class Figures(Priced):
         return sum(self.changed.values())
 
     def __repr__(self) -> str:
-        told = len(self.warnings)  # Python says them nowhere else
-        warned = f", {counted(told, 'warning')} in .warnings" if told else ""
         return (
             f"<{self.called}: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
             f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
-            f"{self.status}{warned}>"
+            f"{self.status}{warned(self.warnings)}>"
         )

@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
@@ -23,12 +22,12 @@ from incrowd.run import entropy
 from incrowd.series.asked import Asked
 from incrowd.series.history import History, require_followed
 from incrowd.series.plan import Layer
-from incrowd.tables.atomic import alone_in, same_file, whole
+from incrowd.tables.atomic import alone_in, whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, in_form_of, write
-from incrowd.tables.inputs import require_kept
+from incrowd.tables.inputs import require_apart
 from incrowd.tables.released import fresh
-from incrowd.text.units import Number, counted, gap_of, in_units, shown
+from incrowd.text.units import Number, counted, gap_of, in_units, shown, warned
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
 """Columns that a release has beside those of the table."""
@@ -86,13 +85,11 @@ class Republished:
         return gap_of(self.cost_units, self.bound_units)
 
     def __repr__(self) -> str:
-        told = len(self.warnings)  # Python says them nowhere else
-        warned = f", {counted(told, 'warning')} in .warnings" if told else ""
         return (
             f"<Republished: {counted(self.rows, 'person', 'people')} and "
             f"{counted(self.counterfeits, 'counterfeit')} in {len(self.classes)} classes, "
             f"m = {self.asked.m}, cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
-            f"release {len(self.history.releases)} of its series{warned}>"
+            f"release {len(self.history.releases)} of its series{warned(self.warnings)}>"
         )
 
     @cached_property
@@ -155,10 +152,8 @@ class Republished:
         InputError: a folder cannot be written; at ``history`` stands what this release does not
             follow; the table of today would be written over.
         """
-        for name, what in ((path, "the release"), (history, "the history")):
-            require_kept(name, what, self.table.source.path, ())
-        if same_file(path, history):
-            raise InputError("the release and the history name the same file; give each its own")
+        outputs = {"the release": path, "the history": history}
+        require_apart(outputs, self.table.source.path, ())
         source = in_form_of(self.table.source, self.published, path)
         with alone_in(Path(history).resolve().parent):
             require_followed(history, self.before, self.history)

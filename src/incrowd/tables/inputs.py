@@ -39,6 +39,23 @@ def require_kept(
         )
 
 
+def require_apart(
+    outputs: Mapping[str, str | Path | None], table: str | None, others: Iterable[tuple[str, str]]
+) -> None:
+    """Raise InputError where two outputs, or an output and what was read, are one file.
+
+    outputs: what is written, for people, and where; those at None are not.  table, others: as for
+        ``require_kept``.
+    """
+    others = [*others]
+    wanted = [(what, str(path)) for what, path in outputs.items() if path is not None]
+    for i, (what, path) in enumerate(wanted):
+        require_kept(path, what, table, others)
+        for before, other in wanted[:i]:
+            if same_place(path, other):
+                raise InputError(f"{before} and {what} name the same file; give each its own")
+
+
 def files_of(name: str) -> Iterator[str]:
     """Yield a table's name; and those of the files that a folder or a pattern stands for.
 

@@ -6,7 +6,7 @@ shortest decimal that writes it, as everywhere: 17.1 is 171/10.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -51,6 +51,11 @@ def status_of(cost: int, bound: int) -> Status:
 def counted(number: int, thing: str, several: str = "") -> str:
     """Return a number of things in words: ``1 row``, ``1,234 rows``."""
     return f"{number:,} {thing if number == 1 else several or thing + 's'}"
+
+
+def warned(warnings: Sequence[str]) -> str:
+    """Return the end of a ``repr`` that counts warnings, which Python says nowhere else."""
+    return f", {counted(len(warnings), 'warning')} in .warnings" if warnings else ""
 
 
 def shown(number: Number) -> str:
