@@ -57,6 +57,16 @@ def test_every_row_is_in_one_bar(values, data):
     assert bars[-1].after == released.count("*") or "*" not in released
 
 
+def test_a_few_exact_years_do_not_push_out_the_decades():
+    """Tests that bins are for columns that are mostly numbers, by their rows."""
+    years = [str(year) for year in range(1960, 1980)]
+    decades = ["1960s"] * 300 + ["1970s"] * 200
+    assert [bar.label for bar in alone(column_of(years + decades), "*")][:2] == ["1960s", "1970s"]
+    assert {"1960–1961", "“1960s”"} <= {
+        bar.label for bar in alone(column_of(years * 30 + decades), "*")
+    }
+
+
 def test_general_numbers_count_where_all_of_them_lie():
     """Tests that 20-24 counts in the bin 20-29 and 20-59 in none."""
     ages = [str(age) for age in range(20, 80)]

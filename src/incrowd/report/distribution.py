@@ -102,6 +102,8 @@ def alone(
 ) -> list[Bar]:
     """Describe a column of the release by itself: no value or count of the original enters.
 
+    Numbers with many values go into bins where at least half of the cells shown are numbers: the
+    few years of a birth date that are still exact would push the decades of all others out.
     None of the ``marks``, which stand for missing values, counts as a number, and no code.
     ``template``: how ranges of numbers are written; they count by their midpoints.
     """
@@ -117,7 +119,8 @@ def alone(
         for i, value in enumerate(plain):
             numbers[i] = between.get(value, numbers[i])
     bars: list[Bar] = []
-    if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
+    half = 2 * sum(new[v] for v in plain) >= sum(new[v] for v in shown)
+    if numbers is not None and len(plain) > MOST_VALUES + 2 and half:
         bins = Bins.around(numbers, [new[v] for v in plain])
         total = [0] * len(bins.names)
         for value, at in zip(plain, bins.place(numbers).tolist(), strict=True):
