@@ -82,6 +82,26 @@ def test_planted_masks():
     assert outcome.attack.tries == int((hiding(frame) == "*").sum().sum_horizontal()[0])
 
 
+def test_cells_of_very_many_values_are_few(monkeypatch):
+    """Tests that classes are taken by lot until there are too many candidates, one at least."""
+    frame, others = related(300, 6), related(300, 7)
+    found = both(masked(frame, 1), frame, masked(others, 2), others, 1)
+
+    def looked_at() -> Cells:
+        return hidden_cells(found.seen, found.members, 1_000, np.random.default_rng(2))
+
+    every = looked_at()
+    monkeypatch.setattr("incrowd.attacks.cells.CANDIDATES", 200)
+    some = looked_at()
+    assert 100 < len(some.entry) <= 200 < len(every.entry)
+    known = {tuple(line) for line in np.hstack([every.levels, every.nodes]).tolist()}
+    assert {tuple(line) for line in np.hstack([some.levels, some.nodes]).tolist()} <= known
+    tries = downcoding(found, 0, np.random.default_rng(1)).attack.tries
+    assert 0 < tries < every.rows.sum()
+    monkeypatch.setattr("incrowd.attacks.cells.CANDIDATES", 1)
+    assert len(looked_at().levels) == 1
+
+
 def test_chances_sum_to_one_and_fit_what_was_drawn():
     """Tests the conditional logit on entries drawn from known weights."""
     rng = np.random.default_rng(5)

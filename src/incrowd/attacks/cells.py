@@ -15,6 +15,7 @@ from incrowd.problem.instance import places_in
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+CANDIDATES = 3_000_000  # of the cells that an attack looks at: about 1 GB of figures
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +106,32 @@ def cells_of(
     return made
 
 
+def affordable(
+    trees: tuple[Family, ...], levels: Ints, nodes: Ints, rng: np.random.Generator
+) -> Ints:
+    """int64: labels by lot whose cells have at most ``CANDIDATES`` values in all, at least one.
+
+    A birth date shown as a century may be any of its dates, in each of a thousand classes.
+    """
+    widths = np.zeros(len(levels), np.int64)
+    for j, tree in enumerate(trees):
+        low, high = ends(tree, levels[:, j], nodes[:, j])
+        widths += np.where(high - low > 1, high - low, 0)
+    if widths.sum() <= CANDIDATES:
+        return np.arange(len(widths))
+    order = rng.permutation(len(widths))
+    fit = max(1, int(np.searchsorted(np.cumsum(widths[order]), CANDIDATES, "right")))
+    return np.sort(order[:fit])
+
+
 def hidden_cells(seen: Seen, members: People, most: int, rng: np.random.Generator) -> Cells:
-    """Return the hidden cells of a release, of at most ``most`` classes by lot."""
+    """Return the hidden cells of a release, of at most ``most`` classes by lot, fewer if large."""
     assert members.place is not None
     hidden = seen.hidden
     classes = np.flatnonzero(hidden.any(axis=1))
     if len(classes) > most:
         classes = np.sort(rng.choice(classes, most, replace=False))
+    classes = classes[affordable(seen.trees, seen.levels[classes], seen.nodes[classes], rng)]
     number = np.full(len(seen.sizes), -1)
     number[classes] = np.arange(len(classes))
     return cells_of(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.cells import Cells, cells_of, hidden_cells, opened, swapped
+from incrowd.attacks.cells import Cells, affordable, cells_of, hidden_cells, opened, swapped
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.fits import Fits, fits_of
 from incrowd.attacks.rates import Rate, Z
@@ -128,7 +128,9 @@ def under_masks(seen: Seen, people: People, rng: np.random.Generator) -> tuple[C
             nodes[:, j] = tree.node[levels[:, j], codes[:, j]]
         low, high = ends(tree, levels[:, j], nodes[:, j])
         hidden[:, j] = high - low > 1
-    cells = cells_of(seen.trees, levels, nodes, hidden, np.arange(MASKS), codes)
+    some = affordable(seen.trees, levels, nodes, rng)
+    levels, nodes, codes = levels[some], nodes[some], codes[some]
+    cells = cells_of(seen.trees, levels, nodes, hidden[some], np.arange(len(some)), codes)
     return cells, fitting(cells, people)
 
 
