@@ -318,6 +318,14 @@ def test_beside_a_release(tmp_path, monkeypatch):
         ("-o o.csv --report no/r.html", "does not exist"),
         ("-o o.csv --report-frontier 2:4", "goes with --report-internal"),
         ("-o o.csv --report-internal r.html --report-frontier 2-4", "expected e.g. 2:50"),
+        *(
+            (f"-o o.csv --report-internal r.html --report-frontier 2 {more}", message)
+            for more, message in (
+                ("--delete-rows price=1", "delete_rows is not served by frontier"),
+                ("--suppress-rows 1", "suppress_rows is not served by frontier"),
+                ("--qi a --keep z --hierarchy a=mean", "where a column shows averages"),
+            )
+        ),
     ],
 )
 def test_outputs_that_cannot_be(options, message, tmp_path, monkeypatch):

@@ -37,6 +37,21 @@ def cells(page: str, name: str) -> list[str]:
     return [*found.groups()]
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_people_of_whom_no_row_is_left_are_not_counted(tmp_path: Path) -> None:
+    """Tests that a person all of whose rows were deleted lowers no mean risk, nor a household."""
+    rows = [("A", "G", "x"), ("B", "H", "x"), ("C", "I", "rare"), ("D", "J", "x"), ("E", "K", "y")]
+    table = pl.DataFrame(rows, schema=["pid", "home", "x"], orient="row")
+    asked = {"person": "pid", "id": "home", "delete_rows": "price=0.1,most=2"}
+    release = ic.anonymize(table, 3, **asked)
+    assert release.data["x"].to_list() == ["x"] * 3
+    release.report(tmp_path / "r.html", True, group="home")
+    page = (tmp_path / "r.html").read_text()
+    assert cells(page, "people") == cells(page, "households") == ["3", "3"]
+    assert cells(page, "mean risk of a person") == [f"{1 / 3:.2%}"] * 2
+    assert cells(page, "mean risk of a household") == [f"{1 / 3:.2%}"] * 2
+
+
 @pytest.mark.parametrize("order", ["keep", "shuffle"])
 def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> None:
     """Tests the figures against sets of people, on the released rows put back in order."""

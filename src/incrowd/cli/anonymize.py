@@ -28,6 +28,7 @@ from incrowd.cli.summary import summary
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.policy import Policy
+from incrowd.policy.served import require_served
 from incrowd.run.events import READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
@@ -119,6 +120,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_writable(source, policy, output, given)
         require_untold(policy, given)
+        require_sweep(policy, given)
         require_table_of(policy, given)
         stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
         try:
@@ -216,6 +218,20 @@ def require_untold(policy: Policy, given: dict[str, Any]) -> None:
         )
 
 
+def require_sweep(policy: Policy, given: dict[str, Any]) -> None:
+    """Raise InputError, before the search, where the frontier of a report cannot be made."""
+    if given["report_frontier"] is None:
+        return
+    from incrowd.averages.of_table import rules_of
+
+    require_served(policy, "by frontier")
+    if averaged := rules_of(policy):
+        raise InputError(
+            "--report-frontier: not served where a column shows averages, as "
+            f"{next(iter(averaged))!r} does"
+        )
+
+
 def require_table_of(policy: Policy, given: dict[str, Any]) -> None:
     """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
     table = given["pseudonym_table"]
@@ -227,11 +243,8 @@ def require_table_of(policy: Policy, given: dict[str, Any]) -> None:
         raise InputError("--pseudonym-table goes with --pseudonym")
     if table is not None:
         require_place(table)
-    asked = options_of(("report_frontier", "group"), given)
-    if policy.protect and asked:
-        raise InputError(
-            f"{', '.join(asked)}: not served with --protect, whose rows have no classes"
-        )
+    if policy.protect and given["group"]:
+        raise InputError("--group: not served with --protect, whose rows have no classes")
 
 
 def made(

@@ -129,10 +129,13 @@ def risk_of_people(agreed: Agreement, whose: Ints, rows: RiskFigures) -> RiskFig
 
 
 def fewest_of(sizes: Ints, whose: Ints) -> Ints:
-    """int64, shape (owners,): the size of the smallest class that each owner has a row in."""
-    least = np.full(int(whose.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    """int64, shape (owners,): the size of the smallest class that each owner has a row in.
+
+    An owner without a row, all of whose rows were deleted, has no place here.
+    """
+    least = np.full(int(whose.max(initial=-1)) + 1, nowhere := np.iinfo(np.int64).max)
     np.minimum.at(least, whose, sizes)
-    return least
+    return least[least < nowhere]
 
 
 def group_figures(agreed: Agreement, group: Ints) -> GroupFigures:

@@ -73,9 +73,18 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
             "gap": view.gap,
             "status": view.status,
             "changed_cells": dict(view.changed),
+            **lacking(view),
             "columns_left_out": view.left_out,
         },
     }
+
+
+def lacking(view: View) -> dict[str, Any]:
+    """Return how many rows the release lacks, where its cost counts any."""
+    found: dict[str, Any] = {"suppressed_rows": view.dropped} if view.dropped else {}
+    if view.deleted is not None:
+        found |= {"deleted_rows": view.deleted[0], "deletion_price": view.deleted[1]}
+    return found
 
 
 def combinations_of(view: View) -> dict[str, Any]:

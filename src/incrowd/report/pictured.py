@@ -178,6 +178,12 @@ def _columns(
     return before, after
 
 
+def lacking(release: "Published") -> dict[str, int]:
+    """Return how many rows the release lacks, where its cost counts any."""
+    found = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
+    return found if release.deleted is None else found | {"deleted_rows": len(release.deleted.rows)}
+
+
 def people_of(release: "Published") -> list[tuple[str, str]]:
     """Return the line that counts people, where they are counted."""
     if release.people is None:
@@ -207,6 +213,7 @@ def card(release: "Published") -> str:
         *people_of(release),
         *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),
+        *((name.replace("_", " "), f"{rows:,}") for name, rows in lacking(release).items()),
         ("cost", shown(release.cost)),
         ("bound", f"{shown(release.lower_bound)} ({proof})"),
     ]
@@ -238,7 +245,7 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "columns": release.columns,
         "cells": release.cells,
         "changed_cells": release.changed_cells,
-        **({} if release.deleted is None else {"deleted_rows": len(release.deleted.rows)}),
+        **lacking(release),
         "k": int(release.k),
         "models": " and ".join(release.models),
         **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),

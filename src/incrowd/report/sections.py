@@ -71,21 +71,27 @@ def small(figure: str, words: str) -> Html:
 
 def done(view: View) -> Section:
     """What was done: cost and bound in words."""
-    gone, others = "", "lawful release of the same table"
+    gone = ""
+    others = f"lawful release of the {'rows kept' if view.dropped else 'same table'}"
     if view.earlier:
         gone = (
             f"{view.earlier:,} of the {view.rows:,} rows were published before and stand here as "
             "they did; cost and bound are those of all rows. "
         )
+    if view.dropped:
+        gone += (
+            f"{counted(view.dropped, 'row was', 'rows were')} left out, because the table broke "
+            "the model; the cost counts each as a row of stars. "
+        )
     if view.deleted is not None:
         rows, price = view.deleted
-        were = "was" if rows == 1 else "were"
         gone += (
-            f"{counted(rows, 'row')} {were} deleted, which costs {shown_price(price)} for each. "
+            f"{counted(rows, 'row was', 'rows were')} deleted, which costs {shown_price(price)} "
+            "for each. "
         )
         others += " with such deletions"
-        if rows and view.inside is not None:
-            gone += "Figures before are those of the rows that stayed. "
+    if view.inside is not None and (view.dropped or (view.deleted and view.deleted[0])):
+        gone += "Figures before are those of the rows that stayed. "
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."
     elif view.lower_bound == 0:

@@ -74,8 +74,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     release_: the release (``incrowd.Release``); its bound holds for ``cost_`` too.
-    cost_: of the fitted table, transformed, in the user's units; it is a little higher than the
-        release's where copies of one row had been put into different classes.
+    cost_: of the fitted table, transformed, in the user's units; it is higher than the release's
+        where copies of one row had been put into different classes, with l or t sometimes by half.
     n_features_in_, feature_names_in_: as everywhere in scikit-learn.
 
     Notes
