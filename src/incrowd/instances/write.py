@@ -1,6 +1,5 @@
 """Writing a hard table as CSV, and what is known about it as JSON."""
 
-import json
 from typing import Any
 
 from incrowd.instances.base import Family, Options
@@ -56,8 +55,3 @@ def describe(
         "planted": planted,
         "row_meaning": table.meaning,
     }
-
-
-def json_text(described: dict[str, Any]) -> str:
-    """The side file's text."""
-    return json.dumps(described, ensure_ascii=False, indent=1) + "\n"
