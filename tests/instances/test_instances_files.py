@@ -273,7 +273,7 @@ def test_large_random_problems():
     graph = make("triangles-or-stars", 0, False, vertices=300, parts=50)[0].graph
     assert len(graph.edges) == 150 == len(set(graph.edges))
     family, answer = make("three-dimensional-matching", 0, side=60, triples=100)
-    held = [len(family.triples.holding(e)) for e in range(180)]
+    held = [len(family.triples.holding[e]) for e in range(180)]
     assert len(family.triples.triples) == 100 and min(held) >= 1 and max(held) <= 3
     table = family.to_table()
     assert table.cost(family.source_to_solution(answer)) == family.cost_of(answer) == 26 * 180

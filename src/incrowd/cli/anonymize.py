@@ -15,7 +15,14 @@ from incrowd.cli.earlier import (
 )
 from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
-from incrowd.cli.places import require_apart, require_one_output, require_proof_of, shown
+from incrowd.cli.places import (
+    require_apart,
+    require_file,
+    require_one_output,
+    require_places,
+    require_proof_of,
+    shown,
+)
 from incrowd.cli.progress import progress
 from incrowd.cli.reporting import (
     FILES,
@@ -98,8 +105,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
-    if given["suppress_rows"]:
-        require_kept_rows(given)
+    require_kept_rows(given)
     outputs = {"-o": output} | {option: given[name] for option, name in WRITTEN.items()}
     require_apart(outputs, table, given)
     if given["engine"] == "spark":
@@ -191,13 +197,6 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
     require_reports(output, given)
 
 
-def require_file(option: str, path: str) -> None:
-    """Raise InputError where something is no place for a file."""
-    if is_stream(path) or is_address(path):
-        raise InputError(f"{option} needs a file, not a pipe or a database")
-    require_place(path)
-
-
 def require_table_place(output: str, replace: bool) -> None:
     """Raise InputError when a release cannot be a new table of a database, if it is to be one."""
     if is_address(output):
@@ -235,14 +234,11 @@ def require_sweep(policy: Policy, given: dict[str, Any]) -> None:
 def require_table_of(policy: Policy, given: dict[str, Any]) -> None:
     """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
     table = given["pseudonym_table"]
-    if given["held_back"] is not None:
-        if not policy.hold_back:
-            raise InputError("--held-back goes with --hold-back")
-        require_place(given["held_back"])
+    if given["held_back"] is not None and not policy.hold_back:
+        raise InputError("--held-back goes with --hold-back")
     if table is not None and not policy.pseudonym:
         raise InputError("--pseudonym-table goes with --pseudonym")
-    if table is not None:
-        require_place(table)
+    require_places(given["held_back"], table)
     if policy.protect and given["group"]:
         raise InputError("--group: not served with --protect, whose rows have no classes")
 
@@ -262,10 +258,9 @@ def made(
 
 def require_kept_rows(given: dict[str, Any]) -> None:
     """Raise InputError for what speaks of every original row, with --suppress-rows."""
-    asked = ["--existing"] if given["existing"] else []
-    if given["engine"] == "spark":
-        asked.append("--engine spark")
-    if asked:
+    asked = options_of(("existing",), given)
+    asked += ["--engine spark"] if given["engine"] == "spark" else []
+    if given["suppress_rows"] and asked:
         raise InputError(f"--suppress-rows does not go with {', '.join(asked)}")
 
 

@@ -11,10 +11,10 @@ import click
 from incrowd import codebooks
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say, warn
-from incrowd.cli.places import require_apart, require_one_output
+from incrowd.cli.places import require_apart, require_one_output, require_places
 from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.tables.atomic import is_stream, require_place, standing, whole
+from incrowd.tables.atomic import is_stream, standing, whole
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.units import counted
 
@@ -135,9 +135,7 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     if given["statement"] is not None and is_stream(output):
         raise InputError("--statement needs a file for OUT: it states its hash")
     require_one_output(output, as_json, "release")
-    for name in (output, given["statement"]):
-        if name is not None:
-            require_place(name)
+    require_places(output, given["statement"])
     source = options.opened(table, given)
     roles = ("sensitive", "id", "keep")
     release = codebooks.codebook(

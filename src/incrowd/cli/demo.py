@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # rows before and after
 GAP = 0.01  # a demo should not keep people waiting for the last cell
-REPORTS = (
-    *("report", "report_internal", "report_frontier", "report_attacks"),
-    *("group", "metadata"),
-)
+REPORTS = (*FILES, "report_frontier", "report_attacks", "group")
 
 
 @click.command("demo")

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.cli import options
 from incrowd.cli.options import options_of
+from incrowd.cli.places import require_file
 from incrowd.errors import InputError
-from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import is_stream, require_place
 from incrowd.text.units import shown as figure
 
 if TYPE_CHECKING:
@@ -43,9 +42,7 @@ def require_existing(given: dict[str, Any]) -> None:
     if given["joined"] and not given["proof"]:
         raise InputError("--joined goes with --proof: it is what the proof is of")
     if given["joined"]:
-        if is_stream(given["joined"]) or is_address(given["joined"]):
-            raise InputError("--joined needs a file, not a pipe or a database")
-        require_place(given["joined"])
+        require_file("--joined", given["joined"])
 
 
 def with_earlier(release: "Release", given: dict[str, Any]) -> tuple["Release", list[str]]:

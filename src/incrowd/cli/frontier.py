@@ -6,13 +6,13 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import aligned, print_json, say, warn
-from incrowd.cli.places import is_picture, require_apart, require_one_output
+from incrowd.cli.places import is_picture, require_apart, require_one_output, require_places
 from incrowd.cli.progress import progress
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
-from incrowd.tables.atomic import require_place, whole
+from incrowd.tables.atomic import whole
 from incrowd.text.units import shown, shown_gap
 
 MOST = 10_000  # values of k in one sweep
@@ -93,9 +93,7 @@ def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
 
     if output is not None and is_picture(output):
         raise InputError(f"{output}: -o writes the points as CSV; --svg FILE.svg draws them")
-    for name in (output, svg):
-        if name is not None:
-            require_place(name)
+    require_places(output, svg)
     require_one_output(output, as_json, "points")
     if svg is not None:
         if svg == "-":

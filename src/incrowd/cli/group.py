@@ -71,10 +71,6 @@ class LazyGroup(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         module = importlib.import_module(f"incrowd.cli.{cmd_name}")
-        for attribute in (f"{cmd_name}_command", f"{cmd_name}_group", cmd_name, "command", "group"):
-            command = getattr(module, attribute, None)
-            if isinstance(command, click.Command):
-                return command
         found = [value for value in vars(module).values() if isinstance(value, click.Command)]
         return next((command for command in found if command.name == cmd_name), None)
 

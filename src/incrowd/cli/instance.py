@@ -5,6 +5,7 @@ The families are imported only when one is asked for, so ``incrowd --help`` stay
 
 from __future__ import annotations
 
+import json
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -74,16 +75,9 @@ def _parameter(option: Option) -> click.Option:
         kind = click.Choice(option.choices)
     elif isinstance(option.default, Fraction):
         kind = _Fraction()
-    names = [spelled(option.name)]
-    if option.name == "k":
-        names.append("-k")  # as in every other command
-    return click.Option(
-        names,
-        type=kind,
-        default=option.default,
-        show_default=True,
-        help=option.help + ".",
-    )
+    names = [spelled(option.name), *(["-k"] if option.name == "k" else [])]  # as other commands
+    shown = {"default": option.default, "show_default": True, "help": f"{option.help}."}
+    return click.Option(names, type=kind, **shown)
 
 
 def _of_source(family: type[Family[Any]]) -> list[click.Parameter]:
@@ -128,14 +122,11 @@ def _command(family: type[Family[Any]]) -> click.Command:
     own: list[click.Parameter] = [_parameter(option) for option in family.options]
     source = _of_source(family) if family.file_format else []
 
-    def run(**given: Any) -> None:
-        _run(family, given)
-
     text = f"{family.problem[0].upper()}{family.problem[1:]}.\n\n{family.equation}.\n\n"
     return click.Command(
         family.id,
         params=[*own, *source, *_of_output()],
-        callback=run,
+        callback=lambda **given: _run(family, given),
         short_help=family.problem,
         help=f"{text}Source: {family.source}.",
     )
@@ -168,6 +159,7 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
         made, answer = family.make(rng, not given.get("random", False), options)
     table = made.to_table()
     described = write.describe(made, table, options, seed, answer)
+    known = json.dumps(described, ensure_ascii=False, indent=1) + "\n"
     if output == "-":
         click.echo(write.csv_text(table), nl=False)
     else:
@@ -175,9 +167,9 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
             file.write(write.csv_text(table).encode())
     if about:
         with whole(about) as file:
-            file.write(write.json_text(described).encode())
+            file.write(known.encode())
     if given["as_json"]:
-        click.echo(write.json_text(described), nl=False)
+        click.echo(known, nl=False)
     else:
         say(f"{table.rows} rows, {len(table.columns)} columns; {made.equation}")
 

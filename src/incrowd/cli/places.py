@@ -7,6 +7,7 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
 from incrowd.tables.addresses import is_address
+from incrowd.tables.atomic import is_stream, require_place
 
 READ = {
     "existing": "--existing",
@@ -64,6 +65,20 @@ def _inputs() -> Any:
     from incrowd.tables import inputs
 
     return inputs
+
+
+def require_file(option: str, path: str) -> None:
+    """Raise InputError where something is no place for a file."""
+    if is_stream(path) or is_address(path):
+        raise InputError(f"{option} needs a file, not a pipe or a database")
+    require_place(path)
+
+
+def require_places(*paths: str | None) -> None:
+    """Raise InputError where one of some outputs cannot be written; None is none."""
+    for path in paths:
+        if path is not None:
+            require_place(path)
 
 
 def require_proof_of(statement: str | None, proof: str | None) -> None:

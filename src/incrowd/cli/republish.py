@@ -6,11 +6,11 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say, warn
-from incrowd.cli.places import require_apart
+from incrowd.cli.places import require_apart, require_places
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
-from incrowd.tables.atomic import is_stream, require_place
+from incrowd.tables.atomic import is_stream
 from incrowd.text.units import counted, shown, shown_gap
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def republish(
     if is_stream(history) or is_stream(output):
         raise InputError("OUT and --history are files: both are written, or neither")
     require_apart({"-o": output, "--history": history}, table, given)
-    require_place(output)
-    require_place(history)
+    require_places(output, history)
     source, policy = options.asked(table, given)
     with standard_output_kept():
         asked = of_table.Asked(m, k, weight, all_new)

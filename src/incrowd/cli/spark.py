@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options
 from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
-from incrowd.cli.places import require_proof_of
+from incrowd.cli.places import require_places, require_proof_of
 from incrowd.cli.progress import progress
 from incrowd.cli.reporting import also_written, require_reports, write_reports
 from incrowd.cli.summary import summary
@@ -19,7 +19,6 @@ from incrowd.policy import Policy
 from incrowd.run.events import PROOF, Event, Listener
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
-from incrowd.tables.atomic import require_place
 from incrowd.tables.folders import whole_folder
 
 if TYPE_CHECKING:
@@ -72,9 +71,7 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
     if "-" in (table, output):
         raise InputError("--engine spark reads and writes files and folders, not pipes")
     require_proof_of(given["statement"], given["proof"])
-    for name in ("proof", "statement"):
-        if given[name] is not None:
-            require_place(given[name])
+    require_places(given["proof"], given["statement"])
     require_reports(output, given)
     if given["existing"] is not None:
         require_earlier(output, given)
@@ -113,15 +110,11 @@ def require_readable(table: str, output: str, asked: Sequence[str]) -> None:
             f"{asked[0]} on Spark needs IN and OUT as files or folders that the driver can read, "
             "by their names"
         )
-    if Path(table).is_dir() and any(part.is_dir() for part in shown_in(table)):
+    within = Path(table).iterdir() if Path(table).is_dir() else ()
+    if any(part.is_dir() and part.name[:1] not in ("_", ".") for part in within):  # as Spark hides
         raise InputError(
             f"{asked[0]} needs IN as one file or a folder of files, without folders in it"
         )
-
-
-def shown_in(folder: str) -> list[Path]:
-    """Return what lies in a folder and is not hidden, as Spark hides."""
-    return [part for part in Path(folder).iterdir() if part.name[:1] not in ("_", ".")]
 
 
 def replaceable(target: Path) -> bool:

@@ -48,6 +48,10 @@ class FromFile:
         """Read the source problem."""
         return cls.of(cls.form.parse(text), options)
 
+    def text(self) -> str:
+        """The source problem in ``file_format``."""
+        return next(iter(vars(self).values())).text()
+
     @classmethod
     def of(cls, problem: Any, options: Options) -> Self:
         """Return the family of a source problem; options of its table are fields, in their order.

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.edge_partition import edge_columns
+from incrowd.instances.edge_partition import edge_columns, edge_meaning
 from incrowd.instances.graph import Edge, Graph, OfGraph, names, random_edges, random_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
 
@@ -62,15 +62,12 @@ def draw(
 
 
 @dataclass(frozen=True)
-class Clique(OfGraph):
-    """h-clique → k-anonymity with k = 2h²: a group short of C(h, 2) rows must borrow edges."""
+class OfClique(OfGraph):
+    """What families share whose source is a clique of ``h`` vertices."""
 
     h: int = 3
 
-    id: ClassVar[str] = "clique"
-    source: ClassVar[str] = "Bonizzoni, Della Vedova, Dondi and Pirola 2009, section 3"
     problem: ClassVar[str] = "find h pairwise adjacent vertices"
-    equation: ClassVar[str] = "optimum = 6·h³ iff there is an h-clique, else it is higher"
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (
         Option("h", 3, "size of the clique, at least 2", of_table=True),
@@ -78,21 +75,34 @@ class Clique(OfGraph):
         Option("edges", 10, "edges of the graph"),
     )
 
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> tuple[Self, Members | None]:
+        """Draw a graph, with an h-clique if planted."""
+        h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
+        graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
+        return cls.of(graph, options), answer
+
+    def solve_source(self) -> Members | None:
+        """Backtracking."""
+        return find_clique(self.graph, self.h)
+
+
+@dataclass(frozen=True)
+class Clique(OfClique):
+    """h-clique → k-anonymity with k = 2h²: a group short of C(h, 2) rows must borrow edges."""
+
+    id: ClassVar[str] = "clique"
+    source: ClassVar[str] = "Bonizzoni, Della Vedova, Dondi and Pirola 2009, section 3"
+    equation: ClassVar[str] = "optimum = 6·h³ iff there is an h-clique, else it is higher"
+
     def __post_init__(self) -> None:
         # With h = 1 the group of zeros is large enough by itself and the optimum is 0, not 6.
         if self.h < 2:
             raise InputError(f"h must be at least 2, not {self.h}")
         if not self.graph.edges:
             raise InputError("the graph has no edge")
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[Clique, Members | None]":
-        """Draw a graph, with an h-clique if planted."""
-        h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
-        graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
-        return cls.of(graph, options), answer
 
     @property
     def k(self) -> int:
@@ -113,19 +123,14 @@ class Clique(OfGraph):
             rows = slice(self.zeros + number * copies, self.zeros + (number + 1) * copies)
             codes[rows, : 2 * h] = 2 + number
             codes[rows, [2 * h + v for v in ends]] = 1
-        label = [f"{graph.vertices[a]} {graph.vertices[b]}" for a, b in graph.edges]
         return HardTable(
             tuple(f"p{j + 1}" for j in range(2 * h)) + edge_columns(graph),
             ("0", "1", *(f"s{number + 1}" for number in range(len(graph.edges)))),
             codes,
             ModelSpec("k-anonymity", k=self.k),
-            ("zero",) * self.zeros + tuple(f"edge {e}" for e in label for _ in range(copies)),
+            ("zero",) * self.zeros + tuple(e for e in edge_meaning(graph) for _ in range(copies)),
             threshold=6 * h**3,
         )
-
-    def solve_source(self) -> Members | None:
-        """Backtracking."""
-        return find_clique(self.graph, self.h)
 
     def source_to_solution(self, answer: Members) -> Partition:
         """The zeros borrow one row from each edge of the clique."""
@@ -234,40 +239,27 @@ class HalfClique(OfGraph):
 
 
 @dataclass(frozen=True)
-class AnyClique(OfGraph):
+class AnyClique(OfClique):
     """A clique of any size → a clique on half the vertices → (cn)-anonymity, 1/3 < c < 1/2."""
 
-    h: int = 3
     c: Fraction = Fraction(2, 5)
 
     id: ClassVar[str] = "any-clique"
     source: ClassVar[str] = "Liang and Yuan 2012, proof of Theorem 5 (Clique to HalfClique)"
-    problem: ClassVar[str] = "find h pairwise adjacent vertices"
     equation: ClassVar[str] = (
         "optimum ≤ n'·|E'| − (n/2)·C(n/2, 2) iff there is an h-clique; n vertices and |E'| edges "
         "of the graph padded until the clique is to have half of its vertices"
     )
-    decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (
-        Option("h", 3, "size of the clique, at least 2", of_table=True),
+        OfClique.options[0],
         HalfClique.options[0],
-        Option("vertices", 7, "vertices of the graph"),
-        Option("edges", 10, "edges of the graph"),
+        *OfClique.options[1:],
     )
 
     def __post_init__(self) -> None:
         if not 2 <= self.h <= self.graph.order:
             raise InputError(f"h must be from 2 to the number of vertices, not {self.h}")
         self.padded()  # raises for a share c that leaves no room
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[AnyClique, Members | None]":
-        """Draw a graph, with an h-clique if planted."""
-        h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
-        graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
-        return cls.of(graph, options), answer
 
     def padded(self) -> HalfClique:
         """The graph with lone vertices (h ≥ n/2), or with vertices adjacent to all (h < n/2)."""
@@ -286,14 +278,10 @@ class AnyClique(OfGraph):
         """The table of ``half-clique`` for the padded graph."""
         return self.padded().to_table()
 
-    def solve_source(self) -> Members | None:
-        """Backtracking."""
-        return find_clique(self.graph, self.h)
-
     def source_to_solution(self, answer: Members) -> Partition:
         """The clique, with the vertices adjacent to all, shares a class with the new rows."""
-        half = self.padded()
-        universal = range(self.graph.order, half.graph.order) if self._universal else ()
+        half, order = self.padded(), self.graph.order
+        universal = range(order, half.graph.order) if 2 * self.h < order else ()
         return half.source_to_solution((*answer, *universal))
 
     def solution_to_source(self, partition: Partition) -> Members | None:
@@ -301,10 +289,6 @@ class AnyClique(OfGraph):
         found = self.padded().solution_to_source(partition)
         old = tuple(v for v in found or () if v < self.graph.order)
         return old[: self.h] if len(old) >= self.h else None
-
-    @property
-    def _universal(self) -> bool:
-        return 2 * self.h < self.graph.order
 
     def cost_of(self, answer: Members) -> int:
         """n'·|E'| − (n/2)·C(n/2, 2) of the padded graph."""

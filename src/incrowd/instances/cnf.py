@@ -116,10 +116,6 @@ class OfFormula(FromFile):
     file_format: ClassVar[str] = "DIMACS CNF"
     decision: ClassVar[bool] = True
 
-    def text(self) -> str:
-        """DIMACS CNF."""
-        return self.formula.text()
-
 
 def random_cnf(
     rng: np.random.Generator, variables: int, clauses: int, monotone: bool, planted: bool

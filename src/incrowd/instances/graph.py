@@ -169,10 +169,6 @@ class OfGraph(FromFile):
     form: ClassVar[type[Graph]] = Graph
     file_format: ClassVar[str] = "edge list"
 
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
-
 
 def _natural(name: str) -> list[str | int]:
     """Text and numbers in turn, so that numbers compare as numbers."""

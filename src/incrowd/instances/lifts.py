@@ -1,6 +1,6 @@
 """From k-anonymity to t-closeness, and from k = n/2 to smaller shares of the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -63,12 +63,8 @@ class ClosenessLift(SameClasses, OfTable):
         """The same quasi-identifiers, a sensitive value for each row, t = 1 − k/n."""
         n = len(self.table.cells)
         plain = self.table.hard_table(ModelSpec("t-closeness", t=1 - Fraction(self.k, n)))
-        return HardTable(
-            plain.columns,
-            plain.alphabet,
-            plain.codes,
-            plain.model,
-            plain.meaning,
+        return replace(
+            plain,
             sensitive_columns=("sensitive" if "s" in plain.columns else "s",),
             sensitive_alphabet=tuple(str(i + 1) for i in range(n)),
             sensitive=np.arange(n, dtype=np.int32)[:, None],

@@ -52,7 +52,7 @@ class ThreeDimensionalMatching(OfTriples):
     options: ClassVar[tuple[Option, ...]] = (SIDE, TRIPLES)
 
     def __post_init__(self) -> None:
-        if any(len(self.triples.holding(e)) > 3 for e in range(self.triples.size)):
+        if any(len(held) > 3 for held in self.triples.holding):
             raise InputError("an element is in more than 3 triples")
 
     @classmethod
@@ -71,7 +71,7 @@ class ThreeDimensionalMatching(OfTriples):
         rows: list[list[str]] = []
         for element, name in enumerate(problem.elements):
             side = problem.side(element)
-            slots = [f"t{t + 1}" for t in problem.holding(element)]
+            slots = [f"t{t + 1}" for t in problem.holding[element]]
             # Empty slots get a symbol that occurs in no other row.
             slots += [f"{'wxy'[side]}:{name}:{free + 1}" for free in range(len(slots), 3)]
             rows.append([slots[place[side]] for place in np.ndindex(3, 3, 3)])
@@ -132,12 +132,13 @@ class Closeness(OfTriples):
         triples, answer = random_triples(rng, side, count, count, planted)
         return cls.of(triples, options), answer
 
-    def table(self, model: ModelSpec, values: list[int]) -> HardTable:
-        """One row per value, elements first; one column per triple, 0 for the elements it holds.
+    def table(self, model: ModelSpec, new: int = 0) -> HardTable:
+        """One row per element, then the new; one column per triple, 0 for the elements it holds.
 
-        Other cells are the row's number; ``values``: the sensitive ones, 0 to 2 by element's set.
+        Other cells are the row's number; the sensitive value is the element's set, 3 if it is new.
         """
-        problem, rows = self.triples, len(values)
+        problem, rows = self.triples, self.triples.size + new
+        values = [problem.side(e) for e in range(problem.size)] + [3] * new
         codes = np.tile(np.arange(1, rows + 1, dtype=np.int32)[:, None], len(problem.triples))
         for column, triple in enumerate(problem.triples):
             codes[list(triple), column] = 0
@@ -146,7 +147,7 @@ class Closeness(OfTriples):
             tuple(str(i) for i in range(rows + 1)),
             codes,
             model,
-            element_meaning(problem) + ("new row",) * (rows - problem.size),
+            element_meaning(problem) + ("new row",) * new,
             threshold=problem.size * (len(problem.triples) - 1),
             sensitive_columns=("s",),
             sensitive_alphabet=tuple(str(v + 1) for v in range(max(values) + 1)),
@@ -183,9 +184,7 @@ class ClosenessMatching(Closeness):
 
     def to_table(self) -> HardTable:
         """One row per element, one column per triple; the sensitive value is the element's set."""
-        problem = self.triples
-        sides = [problem.side(e) for e in range(problem.size)]
-        return self.table(ModelSpec("t-closeness", t=self.t), sides)
+        return self.table(ModelSpec("t-closeness", t=self.t))
 
 
 @dataclass(frozen=True)
@@ -214,15 +213,13 @@ class ClosenessMatchingHalf(Closeness):
 
     def to_table(self) -> HardTable:
         """The table of ``closeness-matching`` and rows unlike all others, of value 4."""
-        problem = self.triples
-        sides = [problem.side(e) for e in range(problem.size)]
         half, one, none = Fraction(1, 2), Fraction(1), Fraction(0)
         distance = tuple(
             tuple(none if i == j else half if 3 in (i, j) else one for j in range(4))
             for i in range(4)
         )
         model = ModelSpec("t-closeness", t=self.t, distance=distance)
-        return self.table(model, sides + [3] * (self.rows - problem.size))
+        return self.table(model, self.rows - self.triples.size)
 
     def source_to_solution(self, answer: Chosen) -> Partition:
         """Each triple is a class, the other elements are one more, each new row is its own."""

@@ -65,10 +65,6 @@ class OfTable(FromFile):
     file_format: ClassVar[str] = "CSV"
     decision: ClassVar[bool] = False
 
-    def text(self) -> str:
-        """CSV."""
-        return self.table.text()
-
 
 def best_partition(table: HardTable, k: int) -> Partition:
     """An optimal k-anonymous partition by dynamic programming over sets of rows.

@@ -1,5 +1,6 @@
 """Random graphs made of triangles, of triangles and 4-stars, or of cliques, by construction."""
 
+from collections.abc import Callable, Iterable
 from itertools import combinations, product
 
 import numpy as np
@@ -18,35 +19,35 @@ def plant_parts(
     Parts are drawn one by one; one that would reuse an edge is drawn again.  Edges are shuffled,
     so their ranks tell nothing.
     """
-    chosen: list[list[Edge]] = []
-    used: set[Edge] = set()
-    for _ in range(200 * parts + 200):
-        if len(chosen) == parts:
-            break
+
+    def draw() -> Iterable[Edge]:
         star = stars and bool(rng.random() < 0.5)
-        corner = [int(v) for v in rng.choice(vertices, 4 if star else 3, replace=False)]
-        pairs = [(corner[0], v) for v in corner[1:]] if star else list(combinations(corner, 2))
-        part = [(min(e), max(e)) for e in pairs]
-        if not used.intersection(part):
-            used.update(part)
-            chosen.append(part)
-    return _shuffled(rng, names(vertices), chosen, parts)
+        corner = rng.choice(vertices, 4 if star else 3, replace=False).tolist()
+        return ((corner[0], v) for v in corner[1:]) if star else combinations(corner, 2)
+
+    return _planted(rng, vertices, parts, draw)
 
 
 def plant_cliques(
     rng: np.random.Generator, vertices: int, parts: int, size: int
 ) -> tuple[Graph, Triples]:
-    """A graph made of edge-disjoint cliques of ``size`` vertices, and these as edge numbers.
+    """A graph made of edge-disjoint cliques of ``size`` vertices, and these as edge numbers."""
 
-    Cliques are drawn one by one; one that would reuse an edge is drawn again.
-    """
+    def draw() -> Iterable[Edge]:
+        return combinations(sorted(rng.choice(vertices, size, replace=False).tolist()), 2)
+
+    return _planted(rng, vertices, parts, draw)
+
+
+def _planted(
+    rng: np.random.Generator, vertices: int, parts: int, draw: Callable[[], Iterable[Edge]]
+) -> tuple[Graph, Triples]:
     chosen: list[list[Edge]] = []
     used: set[Edge] = set()
     for _ in range(200 * parts + 200):
         if len(chosen) == parts:
             break
-        corner = sorted(int(v) for v in rng.choice(vertices, size, replace=False))
-        part = list(combinations(corner, 2))
+        part = [(min(pair), max(pair)) for pair in draw()]
         if not used.intersection(part):
             used.update(part)
             chosen.append(part)

@@ -83,21 +83,14 @@ class Triples:
         """Number of elements."""
         return len(self.elements)
 
-    def holding(self, element: int) -> list[int]:
-        """The triples that hold an element."""
-        return self._holding[element]
-
     @cached_property
-    def _holding(self) -> list[list[int]]:
+    def holding(self) -> list[list[int]]:
+        """The triples that hold each element."""
         found: list[list[int]] = [[] for _ in self.elements]
         for number, triple in enumerate(self.triples):
             for element in triple:
                 found[element].append(number)
         return found
-
-    def largest_matching(self) -> Chosen:
-        """As many pairwise disjoint triples as there can be, by exhaustive search."""
-        return largest_packing(self.size, self.triples)
 
 
 @dataclass(frozen=True)
@@ -110,13 +103,9 @@ class OfTriples(FromFile):
     file_format: ClassVar[str] = "triples"
     decision: ClassVar[bool] = False
 
-    def text(self) -> str:
-        """The triples."""
-        return self.triples.text()
-
     def solve_source(self) -> Chosen:
         """Exhaustive search."""
-        return self.triples.largest_matching()
+        return largest_packing(self.triples.size, self.triples.triples)
 
 
 def random_triples(

@@ -1,21 +1,16 @@
 """Writing a hard table as CSV, and what is known about it as JSON."""
 
-import csv
-import json
-from io import StringIO
 from typing import Any
 
 from incrowd.instances.base import Family, Options
+from incrowd.instances.plain import PlainTable
 from incrowd.instances.table import HardTable
 
 
 def csv_text(table: HardTable) -> str:
     """The table as CSV with a header, quasi-identifiers first."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*table.columns, *table.sensitive_columns])
-    writer.writerows(table.cells())
-    return out.getvalue()
+    columns = (*table.columns, *table.sensitive_columns)
+    return PlainTable(columns, tuple(map(tuple, table.cells()))).text()
 
 
 def describe(
@@ -60,8 +55,3 @@ def describe(
         "planted": planted,
         "row_meaning": table.meaning,
     }
-
-
-def json_text(described: dict[str, Any]) -> str:
-    """The side file's text."""
-    return json.dumps(described, ensure_ascii=False, indent=1) + "\n"
