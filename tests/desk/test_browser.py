@@ -224,6 +224,69 @@ def test_ranges_by_the_form(browser: Any, people: Path):
         assert found.faults == []
 
 
+def test_late_answers_overwrite_nothing(browser: Any, people: Path):
+    """Tests rows, figures and a state that come after what was asked for later."""
+    held: list[tuple[Any, Any]] = []
+
+    def hold(route: Any) -> None:
+        held.append((route, route.fetch()))
+
+    def answer(number: int) -> None:
+        route, response = held[number]
+        with page.expect_response("**/api/*"):
+            route.fulfill(response=response)
+        page.wait_for_timeout(100)
+
+    def until_held(number: int) -> None:
+        while len(held) < number:
+            page.wait_for_timeout(20)
+
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.make()
+        found.settle()
+        page.route("**/api/rows*", hold)
+        found.go("table")
+        until_held(1)
+        page.fill("#from", "3")
+        page.press("#from", "Enter")
+        until_held(2)
+        for number in (1, 0):
+            answer(number)
+            assert page.locator("tbody th").first.inner_text() == "3"
+        page.click("text=Next")
+        until_held(3)
+        page.type("#value", "U")  # half a word elsewhere keeps no rows from showing
+        answer(2)
+        page.locator("tbody th:has-text('60')").wait_for()
+        page.fill("#value", "")
+        page.unroute("**/api/rows*")
+        held.clear()
+        page.route("**/api/figures", hold)
+        for number in (1, 2):
+            page.evaluate("import('/desk.js').then(desk => { desk.figures(); })")
+            until_held(number)
+        for number in (1, 0):
+            with page.expect_response("**/api/figures"):
+                held[number][0].fulfill(json=held[number][1].json() | {"number": number})
+            page.wait_for_timeout(100)
+            assert page.evaluate("import('/desk.js').then(desk => desk.S.figures.number)") == 1
+        page.unroute("**/api/figures")
+        held.clear()
+        found.go("release")
+        page.route("**/api/state", hold)
+        page.click("#run:has-text('Make it again')")
+        until_held(1)
+        page.fill("#k", "9")
+        page.press("#k", "Tab")
+        page.wait_for_timeout(300)
+        answer(0)
+        page.locator("#said:has-text('-k 9')").wait_for()
+        found.settle()
+        assert "-k 9" in page.inner_text("#said") and page.input_value("#k") == "9"
+        assert found.faults == []
+
+
 def test_by_keyboard_alone(browser: Any, people: Path):
     """Tests that a release is made, and a k chosen on the curve, without a mouse."""
     with browsed(browser, Session(str(people))) as found:

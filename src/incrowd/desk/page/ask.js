@@ -1,22 +1,19 @@
 // What is asked.
-import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, held, hidden, inline, kept, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
+import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, hidden, inline, latest, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '', typed = '';
 S.opening = () => {
   const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');
   const open = async (path, body) => { try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
-  const look = async where => {
-    try {
-      const found = await call('files?folder=' + encodeURIComponent(where));
-      folder = found.folder;
-      const to = (name, label) => h('li', {}, h('button', { onclick: () => look(name) }, label));
-      kept(list, () => list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
-        found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
-        found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
-        found.tables.length ? null : soft('No table in this folder.')));
-    } catch (error) { list.replaceChildren(note(error.message)); }
-  };
+  const look = where => latest(list, 'files?folder=' + encodeURIComponent(where), found => {
+    folder = found.folder;
+    const to = (name, label) => h('li', {}, h('button', { onclick: () => look(name) }, label));
+    return [h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
+      found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
+      found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
+      found.tables.length ? null : soft('No table in this folder.')];
+  });
   look(folder);
   return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is only read, and nothing of it leaves this machine.'),
     form(() => open('open', { path: typed = $('path').value }),
@@ -61,9 +58,7 @@ function spark(c) {
 let box;
 function editor(c) {
   if (box?.of !== c) box = Object.assign(h('div', {}, 'reading…'), { of: c });
-  // the last question counts, and half a word stays
-  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside)));
-  call('levels?column=' + encodeURIComponent(c.name)).then(found => put(panel(c, found)), error => put(note(error.message)));
+  latest(box, 'levels?column=' + encodeURIComponent(c.name), found => panel(c, found));
   return box;
 }
 async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }

@@ -48,15 +48,22 @@ let last;
 export const change = (path, body = {}) => last = next(last, path, body);
 async function next(before, path, body) {
   await before;
-  try { S.state = await call(path, body); S.error = S.refused = ''; }
+  try { S.state = await call(path, body); if (body) S.error = S.refused = ''; }
   catch (error) { S.error = error.message; S.refused = body; say(error.message); draw(); return false; }
   if (S.state.stale === false && !S.figures) await figures();
   draw();
   return true;
 }
+let counted;
 export async function figures() {
+  const turn = counted = {};
   if (S.state.job?.changed == null) { S.figures = null; return; }
-  try { S.figures = await call('figures'); } catch (error) { S.error = error.message; }
+  try { const found = await call('figures'); if (turn === counted) S.figures = found; } catch (error) { S.error = error.message; }
+}
+/** Show what a call tells: the last one counts, and half a word in the box stays. */
+export function latest(box, path, make) {
+  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word && box.contains(document.activeElement) ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside())));
+  call(path).then(found => put(() => make(found)), error => put(() => note(error.message)));
 }
 
 const SCREENS = {};
@@ -65,7 +72,7 @@ export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'c
 export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = ''; draw(true); }
 function bar() {
   $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
-  $('nav').replaceChildren(...Object.entries(SCREENS).map(([id, { name }], i) =>
+  fill($('nav'), Object.entries(SCREENS).map(([id, { name }], i) =>
     h('a', { href: '/' + id, title: 'Alt ' + (i + 1), 'aria-current': id === here() && S.state.open ? 'page' : null, onclick: e => { e.preventDefault(); go(id); } }, name)));
   for (const id of ['undo', 'redo']) $(id).disabled = !S.state[id];
   const form = $('form').value;
@@ -126,8 +133,8 @@ export async function watch() {
     }
   } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }
   watching = false;
-  try { S.state = await call('state'); } catch { return; }
-  if (before === 'running') await ended(); else draw();
+  if (!await change('state', null)) return;
+  if (before === 'running') await ended();
 }
 async function ended() {
   S.figures = null;
@@ -156,7 +163,7 @@ export async function opened() {
   if (running()) watch();
 }
 function notIn(message) {
-  $('main').replaceChildren(h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
+  fill($('main'), h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
     form(async () => { try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } },
       h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
 }
@@ -179,5 +186,5 @@ setInterval(() => { if (token && document.visibilityState === 'visible' && !watc
 export async function begin() {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
   if (key) history.replaceState(null, '', location.pathname);
-  try { if (key) await enter(key); await opened(); } catch (error) { error.status === 500 ? $('main').replaceChildren(h1('The desk is open, but fails'), note(error.message)) : notIn(error.message); }
+  try { if (key) await enter(key); await opened(); } catch (error) { error.status === 500 ? fill($('main'), h1('The desk is open, but fails'), note(error.message)) : notIn(error.message); }
 }

@@ -1,6 +1,6 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, among, begin, call, change, draw, figures, form, h, h1, h2, hidden, inline, lead, needs, note, num, region, rowhead, say, screen, small, soft, stale, start, tick, tr } from '/desk.js';
+import { $, N, P, S, among, begin, change, draw, figures, form, h, h1, h2, hidden, inline, latest, lead, needs, note, num, region, rowhead, say, screen, small, soft, stale, start, tick, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const made = () => S.state.job?.changed != null;
@@ -13,18 +13,16 @@ const SIZE = 50, look = { start: 0, changed: '', class: '', column: '', value: '
 function rows() {
   if (!made()) return needs();
   const box = h('div', { class: 'scroll tall', ...region('Rows') }), where = h('span', { class: 'num', role: 'status', id: 'where' });
-  const show = async () => {
-    const asked = Object.entries(look).filter(([, v]) => v !== '' && v != null);
-    let d;
-    try { d = await call(`rows?count=${SIZE}&` + new URLSearchParams(asked)); } catch (error) { box.replaceChildren(note(error.message)); return; }
-    if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; return show(); }
+  const asked = () => new URLSearchParams(Object.entries(look).filter(([, v]) => v !== '' && v != null));
+  const show = () => latest(box, `rows?count=${SIZE}&` + asked(), d => {
+    if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; show(); return []; }
     where.textContent = d.total ? `${N(look.start + 1)}–${N(Math.min(d.total, look.start + SIZE))} of ${N(d.total)} rows` : 'no such row';
-    box.replaceChildren(h('table', { class: 'cells', 'aria-rowcount': d.total }, h('caption', { class: 'hidden' }, 'Rows before and after; a changed cell shows both'),
+    box.scrollTop = 0;
+    return h('table', { class: 'cells', 'aria-rowcount': d.total }, h('caption', { class: 'hidden' }, 'Rows before and after; a changed cell shows both'),
       h('thead', {}, tr(colhead('row', 1), d.columns.map(n => colhead(n)), colhead('class', 1), colhead('its rows', 1))),
       h('tbody', {}, d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
-        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i])))))));
-    box.scrollTop = 0;
-  };
+        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i]))))));
+  });
   const set = what => { Object.assign(look, { start: 0 }, what); const c = $('only'); if (c) c.hidden = look.class === ''; show(); };
   const pick = (id, all) => h('select', { id, onchange: e => set({ [id]: e.target.value }) }, among(all, look[id]));
   const turn = by => { look.start = Math.max(0, look.start + by * SIZE); show(); };
