@@ -17,6 +17,7 @@ import incrowd as ic
 from desk.asking import Page, asked
 from incrowd.cli import cli
 from incrowd.desk import figures
+from incrowd.desk import publish as publishing
 from incrowd.desk import session as session_module
 from incrowd.desk.analysis import function_of
 from incrowd.desk.ask import FURTHER, ROLES, Ask
@@ -481,6 +482,39 @@ def test_publishing_asks_first(page: Page, tmp_path: Path):
     page.post("publish", replace=True, another=True)
 
 
+def test_of_two_desks_one_publishes_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tests that a desk which comes while another one writes finds the other's files there."""
+    sessions, told, looked = [Session(str(table(tmp_path))) for _ in "ab"], [], threading.Event()
+    publish, require_free = publishing.publish, publishing.require_free
+
+    def looks(paths: list[str], replace: bool) -> None:
+        if threading.current_thread().name == "second":
+            looked.set()
+        require_free(paths, replace)
+
+    def writes(*given: Any) -> Any:
+        if threading.current_thread().name != "second":
+            second.start()
+            looked.wait(0.3)
+        return publish(*given)
+
+    def second_publishes() -> None:
+        try:
+            sessions[1].publish(False, False)
+        except InputError as error:
+            told.append(str(error))
+
+    monkeypatch.setattr(publishing, "require_free", looks)
+    monkeypatch.setattr(publishing, "publish", writes)
+    second = threading.Thread(target=second_publishes, name="second")
+    for session in sessions:
+        made(Page(session))
+        session.place(str(tmp_path / "out"), [])
+    assert sessions[0].publish(False, False)
+    second.join()
+    assert told == ["release.csv: already in the folder; say that it may be replaced"]
+
+
 def test_nothing_is_written_but_where_told(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -711,3 +745,28 @@ def test_a_sheet_of_a_workbook(page: Page, tmp_path: Path, monkeypatch: pytest.M
     words[words.index("-o") + 1] = "again.xlsx"
     done = CliRunner().invoke(cli, [*words[1:], "-q"])
     assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_each_hierarchy_of_ones_own_has_a_file(tmp_path: Path):
+    """Tests columns of which no file could have the name, and two that would share one's."""
+    names = ["a/b", "a b", "A_B", "../", "x" * 5000]
+    file = tmp_path / "strange.csv"
+    pl.DataFrame({name: [*"uvwx"] * 3 for name in names}).write_csv(file)
+    page = Page(Session(str(file)))
+    page.post("ask", further={"k": 3})
+    for i, name in enumerate(names):
+        page.post("group", column=name, level=0, members=["u", "uvwx"[i % 3 + 1]], name="two")
+    made(page)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "hierarchy-a_b.csv").touch()
+    page.post("place", folder=str(folder), names=["policy"])
+    assert "hierarchy-a_b.csv: already in the folder" in page.refused("publish")
+    page.post("publish", replace=True)
+    files = {each.name.lower() for each in folder.glob("hierarchy-*")}
+    assert len(files) == len(names)
+    again = ic.anonymize(str(file), policy=folder / "policy.toml")
+    for i, name in enumerate(names):
+        lines = Path(again.policy.hierarchies[name]).read_text().split()
+        assert {line[0] for line in lines if "two" in line} == {"u", "uvwx"[i % 3 + 1]}

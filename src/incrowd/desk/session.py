@@ -23,6 +23,7 @@ from incrowd.policy.file import read_keys
 from incrowd.policy.guess import Guess, decimal_of, guess
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
+from incrowd.tables.atomic import alone_in
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
 
@@ -352,15 +353,17 @@ class Session:
                     "another release of these people was published from here: who has both can "
                     "intersect them. Publish one alone, or say that you know"
                 )
-            where = publish.places(self.folder, self.names, self.table.path)
-            publish.require_free(list(where.values()), replace_files)
             files.made(self.folder)
             more = {
                 "command": self.spelling.words(), "guesses": self.table.guesses,
                 "frontier": self.sweeping.result if self.sweeping else None,
             }  # fmt: skip
-            written = publish.publish(
-                release, making.asked, self.table.path, self.folder, self.names, more
-            )
+            with alone_in(Path(self.folder)):
+                where = publish.places(self.folder, self.names, self.table.path)
+                made = publish.hierarchy_places(making.asked, self.folder)
+                publish.require_free([*where.values(), *made.values()], replace_files)
+                written = publish.publish(
+                    release, making.asked, self.table.path, self.folder, self.names, more
+                )
             self.published.append({"ask": making.asked, "folder": self.folder, "files": written})
             return written

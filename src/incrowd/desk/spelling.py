@@ -31,8 +31,7 @@ class Spelling:
     @property
     def policy(self) -> Policy:
         """What is asked, with the files of hierarchies that were made on the page."""
-        folder = self.folder or "."
-        return self.ask.policy(lambda column: publish.hierarchy_place(folder, column))
+        return self.ask.policy(publish.hierarchy_places(self.ask, self.folder or ".").__getitem__)
 
     def words(self) -> tuple[str, ...]:
         """Return the words of the command line."""
