@@ -1,6 +1,7 @@
 """What the page asks for: columns, undo, groups, runs, scenarios, publishing, saved work."""
 
 import json
+import os
 import shlex
 import threading
 from dataclasses import fields
@@ -705,7 +706,7 @@ def test_folders_that_cannot_be_made_are_refused_by_name(page: Page, tmp_path: P
     for folder in (tmp_path / "none" / "out", tmp_path / "file", tmp_path / "file" / "out"):
         page.post("place", folder=str(folder), names=["policy"])
         assert str(folder) in page.refused("publish")
-    assert "file: the folder cannot be made" in page.refused("save", folder=str(tmp_path / "file"))
+    assert "file: is a file; name a folder" in page.refused("save", folder=str(tmp_path / "file"))
 
 
 @pytest.mark.parametrize(
@@ -770,3 +771,28 @@ def test_each_hierarchy_of_ones_own_has_a_file(tmp_path: Path):
     for i, name in enumerate(names):
         lines = Path(again.policy.hierarchies[name]).read_text().split()
         assert {line[0] for line in lines if "two" in line} == {"u", "uvwx"[i % 3 + 1]}
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("names", [["proof"], ["internal"]])
+@pytest.mark.parametrize("change", ["cells", "gone", "touched"])
+def test_a_table_that_changes_while_it_is_open(
+    page: Page, tmp_path: Path, names: list[str], change: str
+):
+    """Tests that no hash is stated of another table than that of the release; saving is none."""
+    made(page)
+    file = Path(page.session.table.path)
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"Ulm", b"Hof") if change == "cells" else data)
+    os.utime(file, (1, 1))
+    if change == "gone":
+        file.unlink()
+    page.post("place", folder=str(tmp_path / "out"), names=names)
+    if change == "touched":
+        page.post("publish")
+    else:
+        told = page.refused("publish")
+        assert ("no such file" if change == "gone" else "changed since it was read") in told
+        assert not (tmp_path / "out").exists()
+        page.post("place", folder=str(tmp_path / "out"), names=["policy"])
+        page.post("publish")

@@ -37,8 +37,6 @@ def save(session: Session, folder: str) -> str:
             "names": session.names,
             "population": session.population and session.population[0],
         }
-        if not place.parent.is_dir():
-            raise InputError(f"{place.parent}: no such folder")
         files.made(place)
         file = place / FILE
         with whole(file, private=True) as out:

@@ -21,9 +21,10 @@ from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
 from incrowd.policy.file import read_keys
 from incrowd.policy.guess import Guess, decimal_of, guess
+from incrowd.proof.proven import require_unchanged
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import alone_in
+from incrowd.tables.atomic import alone_in, stamp_of
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
 
@@ -48,13 +49,17 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A table with what was guessed of it; ``decimal`` stands before decimals."""
+    """A table with what was guessed of it; ``decimal`` stands before decimals.
+
+    ``seen``: its file's ``stamp_of`` when it was read.
+    """
 
     path: str
     source: Source
     guesses: Sequence[Guess]
     columns: Sequence[Mapping[str, Any]]
     decimal: str
+    seen: tuple[int, ...] | None = None
     held: dict[str, Column] = field(default_factory=dict)
 
     @classmethod
@@ -66,6 +71,7 @@ class Opened:
         InputError: it cannot be read; where an option of the command line would help, which the
         page does not have, it says what else does.
         """
+        seen = stamp_of(path)
         try:
             source = open_table(path)
         except InputError as error:
@@ -73,7 +79,7 @@ class Opened:
             raise InputError("; ".join([str(error), *helps])) from None
         decimal = decimal_of(source)
         guesses = guess(source, decimal=decimal)
-        return cls(path, source, guesses, columns_of(source, guesses, decimal), decimal)
+        return cls(path, source, guesses, columns_of(source, guesses, decimal), decimal, seen)
 
     def column(self, name: str) -> Column:
         """Return a column."""
@@ -353,6 +359,8 @@ class Session:
                     "another release of these people was published from here: who has both can "
                     "intersect them. Publish one alone, or say that you know"
                 )
+            if {"proof", "internal"} & {*self.names}:
+                require_unchanged(release, self.table.path, self.table.seen)
             files.made(self.folder)
             more = {
                 "command": self.spelling.words(), "guesses": self.table.guesses,
