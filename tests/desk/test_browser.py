@@ -409,21 +409,31 @@ def require_clean(found: Browsed, source: str | None, screen: str) -> None:
 def test_wide_tables_and_long_names_stay_within_the_page(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Tests 40 columns, one with a name of 150 letters and marks of HTML: their boxes scroll.
+    """Tests 40 columns, strange names, names and cells longer than a page: their boxes scroll.
 
     The table of attacks, which are made up here, ends where its box does.
     """
-    names = ["<b>x</b>", "y" * 150, *(f"q{i}" for i in range(38))]
+    names = ["<b>x</b>", "y" * 5000, "constructor", "", *(f"q{i}" for i in range(36))]
     path = tmp_path / "wide.csv"
-    pl.DataFrame({name: [*"abab"] * 3 for name in names}).write_csv(path)
+    cells = {name: [*"abab"] * 3 for name in names} | {"q0": ["z" * 10_000, *"bab"] * 3}
+    pl.DataFrame(cells).write_csv(path)
     with browsed(browser, Session(str(path)), 1000) as found:
         assert fits(found)
-        assert found.page.locator("tbody th").first.inner_text() == "<b>x</b>"
+        heads = found.texts("tbody th")
+        assert heads[:4] == ["<b>x</b>", "y" * 199 + "…", "constructor", "(no name)"]
+        assert found.page.input_value("#rule2") == ""  # and no inherited one
+        found.page.click("#levels4")
+        assert found.page.locator(".levels label").nth(2).inner_text() == "z" * 199 + "…"
+        assert fits(found)
         found.make()
         found.go("table")
         found.page.locator(".cells td").first.wait_for()
         assert fits(found)
         inside = "document.querySelector('main').scrollWidth <= innerWidth"
+        assert found.page.evaluate(inside)
+        found.page.click("#next")
+        found.page.wait_for_url("**/use")
+        found.page.locator("#attack").wait_for()
         assert found.page.evaluate(inside)
         told = {
             "name": "prosecutor",

@@ -252,6 +252,13 @@ def test_points_of_a_sweep_use_releases_at_hand(page: Page, monkeypatch: pytest.
     assert page.get("state")["sweep"] is None
 
 
+def test_one_row_has_no_sweep(tmp_path: Path):
+    """Tests that the message speaks of the table, not of what is not there to be asked."""
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n")
+    page = Page(Session(str(tmp_path / "one.csv")))
+    assert "fewer than two rows" in page.refused("sweep")
+
+
 def test_rows_before_and_after(page: Page):
     """Tests the third screen against the release."""
     made(page)
@@ -796,3 +803,38 @@ def test_a_table_that_changes_while_it_is_open(
         assert not (tmp_path / "out").exists()
         page.post("place", folder=str(tmp_path / "out"), names=["policy"])
         page.post("publish")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_policy_file_that_is_named_on_the_page(tmp_path: Path):
+    """Tests one that derives ages: published with a proof, shown as a command, saved, opened."""
+    file, policy, out = (tmp_path / name for name in ("visits.csv", "asked.toml", "out"))
+    born = [f"19{50 + i}-03-01" for i in range(24)]
+    pl.DataFrame({"born": born, "sex": [*"fm"] * 12, "ill": [*"abc"] * 8}).write_csv(file)
+    policy.write_text(
+        'k = 3\nqi = ["age", "sex"]\nsensitive = ["ill"]\n'
+        'derive = {age = "years(born, 2024-12-31)"}'
+    )
+    page = Page()
+    page.post("open", path=f'"{file}"', policy=str(policy))
+    page.post("save", folder=str(tmp_path / "work"))
+    page.post("load", folder=str(tmp_path / "work"))
+    assert list(page.session.ask.roles) == ["age", "sex", "ill"]
+    made(page)
+    written = {each.name for each in published(page, out, ["proof", "policy"])}
+    assert written == {"release.csv", "release.proof", "derived.csv", "policy.toml"}
+    assert not (out / "derived.csv").stat().st_mode & 0o077
+    check = ["verify", str(out / "release.csv"), "--original", str(out / "derived.csv")]
+    told = CliRunner().invoke(cli, [*check, "--proof", str(out / "release.proof")])
+    assert told.exit_code == 0, told.output
+    for each in out.iterdir():
+        each.unlink()
+    told = CliRunner().invoke(cli, shlex.split(page.get("state")["command"])[1:])
+    assert told.exit_code == 0, told.output
+    assert {each.name for each in out.iterdir()} == written - {"policy.toml"}
+    policy.write_text("k = 3\nveil = 0.1\n")
+    assert "give the policy file to incrowd anonymize" in page.refused(
+        "open", path=str(file), policy=str(policy)
+    )
+    assert "no such" in page.refused("open", path=str(file), policy=str(tmp_path / "none.toml"))
+    assert page.session.table.path == str(file)

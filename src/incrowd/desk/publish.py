@@ -19,6 +19,7 @@ from incrowd.report.plots import require_matplotlib
 from incrowd.report.view import Inside
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import standing, whole
+from incrowd.tables.files import write_as_it_is
 
 Rows = Sequence[Sequence[str]]
 
@@ -52,6 +53,7 @@ OUTPUTS = {
     ),
     "policy": Output("policy.toml", "", "what was asked, to do it again", False),
 }
+DERIVED = Output("derived", "--derived", "with what is derived: what the proof is of", False)
 FIRST = (RELEASE, "report", "policy")
 
 
@@ -76,10 +78,15 @@ def chosen(names: Sequence[str], before: Sequence[str] = FIRST) -> list[str]:
     return [name for name in OUTPUTS if name in asked]
 
 
-def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:
-    """Return where each output goes; the release in the form of its table."""
+def places(folder: str, names: Sequence[str], table: str, derives: bool) -> dict[str, str]:
+    """Return where each output goes; the release in the form of its table.
+
+    ``derives``: whether columns are derived; then a proof is of a table of its own.
+    """
     suffix = Path(workbook_of(table)[0]).suffix or ".csv"
     found = {name: str(Path(folder) / OUTPUTS[name].name) for name in names}
+    if derives and "proof" in names:
+        found["derived"] = str(Path(folder) / f"{DERIVED.name}{suffix}")
     return found | {RELEASE: str(Path(folder) / f"release{suffix}")}
 
 
@@ -92,8 +99,9 @@ def options(where: Mapping[str, str]) -> list[str]:
     """Return the words of the command line for the outputs beside the release."""
     found = []
     for name, path in where.items():
-        if name != RELEASE and OUTPUTS[name].option:
-            found += [OUTPUTS[name].option, path]
+        output = OUTPUTS.get(name, DERIVED)
+        if name != RELEASE and output.option:
+            found += [output.option, path]
     return found
 
 
@@ -148,15 +156,18 @@ def publish(
     ------
     InputError: the folder cannot be written; MissingExtraError: matplotlib is not installed.
     """
-    where, hierarchies = places(folder, names, table), hierarchy_places(ask, folder)
+    where = places(folder, names, table, bool(release.policy.derive))
+    hierarchies = hierarchy_places(ask, folder)
     if "report" in where or "internal" in where:
         require_matplotlib()
     facts: dict[str, Any] = {}
 
     def prove_it(released: Path) -> None:
         with whole(where["proof"], private=True) as file:
-            facts.update(prove(release, table, released, file))
+            facts.update(prove(release, where.get("derived", table), released, file))
 
+    if "derived" in where:
+        write_as_it_is(release.source, where["derived"])
     release.write(where[RELEASE], prove_it if "proof" in where else None)
     with standing(where[RELEASE]):
         write_hierarchies(ask, hierarchies)
