@@ -23,6 +23,7 @@ from incrowd.run import entropy
 from incrowd.tables.files import open_table
 
 PATTERNS = pl.DataFrame({"age": ["30-39", "30-39", "*", "44"], "sex": ["f", "*", "m", "f"]})
+HEADLESS = PATTERNS.rename({"age": "30-39", "sex": "m"})
 AGES = {"age": "interval:10"}
 
 
@@ -188,6 +189,11 @@ def test_an_identifier_that_repeats_is_warned_of():
         ({"id": "nam", "keep": "ill"}, "nam"),
         ({"id": "name", "keep": "ill", "patterns": PATTERNS.clear()}, "no rows"),
         ({"id": "name", "keep": "ill", "patterns": PATTERNS.rename({"age": "years"})}, "years"),
+        # the first line of a file without a header, of which no cell is named
+        (
+            {"id": "name", "keep": "ill", "patterns": HEADLESS},
+            "^the patterns have no column of the ",
+        ),
     ],
 )
 def test_what_is_refused(asked, words):

@@ -224,6 +224,69 @@ def test_ranges_by_the_form(browser: Any, people: Path):
         assert found.faults == []
 
 
+def test_late_answers_overwrite_nothing(browser: Any, people: Path):
+    """Tests rows, figures and a state that come after what was asked for later."""
+    held: list[tuple[Any, Any]] = []
+
+    def hold(route: Any) -> None:
+        held.append((route, route.fetch()))
+
+    def answer(number: int) -> None:
+        route, response = held[number]
+        with page.expect_response("**/api/*"):
+            route.fulfill(response=response)
+        page.wait_for_timeout(100)
+
+    def until_held(number: int) -> None:
+        while len(held) < number:
+            page.wait_for_timeout(20)
+
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        found.make()
+        found.settle()
+        page.route("**/api/rows*", hold)
+        found.go("table")
+        until_held(1)
+        page.fill("#from", "3")
+        page.press("#from", "Enter")
+        until_held(2)
+        for number in (1, 0):
+            answer(number)
+            assert page.locator("tbody th").first.inner_text() == "3"
+        page.click("text=Next")
+        until_held(3)
+        page.type("#value", "U")  # half a word elsewhere keeps no rows from showing
+        answer(2)
+        page.locator("tbody th:has-text('60')").wait_for()
+        page.fill("#value", "")
+        page.unroute("**/api/rows*")
+        held.clear()
+        page.route("**/api/figures", hold)
+        for number in (1, 2):
+            page.evaluate("import('/desk.js').then(desk => { desk.figures(); })")
+            until_held(number)
+        for number in (1, 0):
+            with page.expect_response("**/api/figures"):
+                held[number][0].fulfill(json=held[number][1].json() | {"number": number})
+            page.wait_for_timeout(100)
+            assert page.evaluate("import('/desk.js').then(desk => desk.S.figures.number)") == 1
+        page.unroute("**/api/figures")
+        held.clear()
+        found.go("release")
+        page.route("**/api/state", hold)
+        page.click("#run:has-text('Make it again')")
+        until_held(1)
+        page.fill("#k", "9")
+        page.press("#k", "Tab")
+        page.wait_for_timeout(300)
+        answer(0)
+        page.locator("#said:has-text('-k 9')").wait_for()
+        found.settle()
+        assert "-k 9" in page.inner_text("#said") and page.input_value("#k") == "9"
+        assert found.faults == []
+
+
 def test_by_keyboard_alone(browser: Any, people: Path):
     """Tests that a release is made, and a k chosen on the curve, without a mouse."""
     with browsed(browser, Session(str(people))) as found:
@@ -346,21 +409,31 @@ def require_clean(found: Browsed, source: str | None, screen: str) -> None:
 def test_wide_tables_and_long_names_stay_within_the_page(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Tests 40 columns, one with a name of 150 letters and marks of HTML: their boxes scroll.
+    """Tests 40 columns, strange names, names and cells longer than a page: their boxes scroll.
 
     The table of attacks, which are made up here, ends where its box does.
     """
-    names = ["<b>x</b>", "y" * 150, *(f"q{i}" for i in range(38))]
+    names = ["<b>x</b>", "y" * 5000, "constructor", "", *(f"q{i}" for i in range(36))]
     path = tmp_path / "wide.csv"
-    pl.DataFrame({name: [*"abab"] * 3 for name in names}).write_csv(path)
+    cells = {name: [*"abab"] * 3 for name in names} | {"q0": ["z" * 10_000, *"bab"] * 3}
+    pl.DataFrame(cells).write_csv(path)
     with browsed(browser, Session(str(path)), 1000) as found:
         assert fits(found)
-        assert found.page.locator("tbody th").first.inner_text() == "<b>x</b>"
+        heads = found.texts("tbody th")
+        assert heads[:4] == ["<b>x</b>", "y" * 199 + "…", "constructor", "(no name)"]
+        assert found.page.input_value("#rule2") == ""  # and no inherited one
+        found.page.click("#levels4")
+        assert found.page.locator(".levels label").nth(2).inner_text() == "z" * 199 + "…"
+        assert fits(found)
         found.make()
         found.go("table")
         found.page.locator(".cells td").first.wait_for()
         assert fits(found)
         inside = "document.querySelector('main').scrollWidth <= innerWidth"
+        assert found.page.evaluate(inside)
+        found.page.click("#next")
+        found.page.wait_for_url("**/use")
+        found.page.locator("#attack").wait_for()
         assert found.page.evaluate(inside)
         told = {
             "name": "prosecutor",

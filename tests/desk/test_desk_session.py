@@ -1,6 +1,7 @@
 """What the page asks for: columns, undo, groups, runs, scenarios, publishing, saved work."""
 
 import json
+import os
 import shlex
 import threading
 from dataclasses import fields
@@ -17,6 +18,7 @@ import incrowd as ic
 from desk.asking import Page, asked
 from incrowd.cli import cli
 from incrowd.desk import figures
+from incrowd.desk import publish as publishing
 from incrowd.desk import session as session_module
 from incrowd.desk.analysis import function_of
 from incrowd.desk.ask import FURTHER, ROLES, Ask
@@ -250,6 +252,13 @@ def test_points_of_a_sweep_use_releases_at_hand(page: Page, monkeypatch: pytest.
     assert page.get("state")["sweep"] is None
 
 
+def test_one_row_has_no_sweep(tmp_path: Path):
+    """Tests that the message speaks of the table, not of what is not there to be asked."""
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n")
+    page = Page(Session(str(tmp_path / "one.csv")))
+    assert "fewer than two rows" in page.refused("sweep")
+
+
 def test_rows_before_and_after(page: Page):
     """Tests the third screen against the release."""
     made(page)
@@ -481,6 +490,39 @@ def test_publishing_asks_first(page: Page, tmp_path: Path):
     page.post("publish", replace=True, another=True)
 
 
+def test_of_two_desks_one_publishes_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tests that a desk which comes while another one writes finds the other's files there."""
+    sessions, told, looked = [Session(str(table(tmp_path))) for _ in "ab"], [], threading.Event()
+    publish, require_free = publishing.publish, publishing.require_free
+
+    def looks(paths: list[str], replace: bool) -> None:
+        if threading.current_thread().name == "second":
+            looked.set()
+        require_free(paths, replace)
+
+    def writes(*given: Any) -> Any:
+        if threading.current_thread().name != "second":
+            second.start()
+            looked.wait(0.3)
+        return publish(*given)
+
+    def second_publishes() -> None:
+        try:
+            sessions[1].publish(False, False)
+        except InputError as error:
+            told.append(str(error))
+
+    monkeypatch.setattr(publishing, "require_free", looks)
+    monkeypatch.setattr(publishing, "publish", writes)
+    second = threading.Thread(target=second_publishes, name="second")
+    for session in sessions:
+        made(Page(session))
+        session.place(str(tmp_path / "out"), [])
+    assert sessions[0].publish(False, False)
+    second.join()
+    assert told == ["release.csv: already in the folder; say that it may be replaced"]
+
+
 def test_nothing_is_written_but_where_told(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -671,7 +713,7 @@ def test_folders_that_cannot_be_made_are_refused_by_name(page: Page, tmp_path: P
     for folder in (tmp_path / "none" / "out", tmp_path / "file", tmp_path / "file" / "out"):
         page.post("place", folder=str(folder), names=["policy"])
         assert str(folder) in page.refused("publish")
-    assert "file: the folder cannot be made" in page.refused("save", folder=str(tmp_path / "file"))
+    assert "file: is a file; name a folder" in page.refused("save", folder=str(tmp_path / "file"))
 
 
 @pytest.mark.parametrize(
@@ -711,3 +753,88 @@ def test_a_sheet_of_a_workbook(page: Page, tmp_path: Path, monkeypatch: pytest.M
     words[words.index("-o") + 1] = "again.xlsx"
     done = CliRunner().invoke(cli, [*words[1:], "-q"])
     assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_each_hierarchy_of_ones_own_has_a_file(tmp_path: Path):
+    """Tests columns of which no file could have the name, and two that would share one's."""
+    names = ["a/b", "a b", "A_B", "../", "x" * 5000]
+    file = tmp_path / "strange.csv"
+    pl.DataFrame({name: [*"uvwx"] * 3 for name in names}).write_csv(file)
+    page = Page(Session(str(file)))
+    page.post("ask", further={"k": 3})
+    for i, name in enumerate(names):
+        page.post("group", column=name, level=0, members=["u", "uvwx"[i % 3 + 1]], name="two")
+    made(page)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "hierarchy-a_b.csv").touch()
+    page.post("place", folder=str(folder), names=["policy"])
+    assert "hierarchy-a_b.csv: already in the folder" in page.refused("publish")
+    page.post("publish", replace=True)
+    files = {each.name.lower() for each in folder.glob("hierarchy-*")}
+    assert len(files) == len(names)
+    again = ic.anonymize(str(file), policy=folder / "policy.toml")
+    for i, name in enumerate(names):
+        lines = Path(again.policy.hierarchies[name]).read_text().split()
+        assert {line[0] for line in lines if "two" in line} == {"u", "uvwx"[i % 3 + 1]}
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("names", [["proof"], ["internal"]])
+@pytest.mark.parametrize("change", ["cells", "gone", "touched"])
+def test_a_table_that_changes_while_it_is_open(
+    page: Page, tmp_path: Path, names: list[str], change: str
+):
+    """Tests that no hash is stated of another table than that of the release; saving is none."""
+    made(page)
+    file = Path(page.session.table.path)
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"Ulm", b"Hof") if change == "cells" else data)
+    os.utime(file, (1, 1))
+    if change == "gone":
+        file.unlink()
+    page.post("place", folder=str(tmp_path / "out"), names=names)
+    if change == "touched":
+        page.post("publish")
+    else:
+        told = page.refused("publish")
+        assert ("no such file" if change == "gone" else "changed since it was read") in told
+        assert not (tmp_path / "out").exists()
+        page.post("place", folder=str(tmp_path / "out"), names=["policy"])
+        page.post("publish")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_policy_file_that_is_named_on_the_page(tmp_path: Path):
+    """Tests one that derives ages: published with a proof, shown as a command, saved, opened."""
+    file, policy, out = (tmp_path / name for name in ("visits.csv", "asked.toml", "out"))
+    born = [f"19{50 + i}-03-01" for i in range(24)]
+    pl.DataFrame({"born": born, "sex": [*"fm"] * 12, "ill": [*"abc"] * 8}).write_csv(file)
+    policy.write_text(
+        'k = 3\nqi = ["age", "sex"]\nsensitive = ["ill"]\n'
+        'derive = {age = "years(born, 2024-12-31)"}'
+    )
+    page = Page()
+    page.post("open", path=f'"{file}"', policy=str(policy))
+    page.post("save", folder=str(tmp_path / "work"))
+    page.post("load", folder=str(tmp_path / "work"))
+    assert list(page.session.ask.roles) == ["age", "sex", "ill"]
+    made(page)
+    written = {each.name for each in published(page, out, ["proof", "policy"])}
+    assert written == {"release.csv", "release.proof", "derived.csv", "policy.toml"}
+    assert not (out / "derived.csv").stat().st_mode & 0o077
+    check = ["verify", str(out / "release.csv"), "--original", str(out / "derived.csv")]
+    told = CliRunner().invoke(cli, [*check, "--proof", str(out / "release.proof")])
+    assert told.exit_code == 0, told.output
+    for each in out.iterdir():
+        each.unlink()
+    told = CliRunner().invoke(cli, shlex.split(page.get("state")["command"])[1:])
+    assert told.exit_code == 0, told.output
+    assert {each.name for each in out.iterdir()} == written - {"policy.toml"}
+    policy.write_text("k = 3\nveil = 0.1\n")
+    assert "give the policy file to incrowd anonymize" in page.refused(
+        "open", path=str(file), policy=str(policy)
+    )
+    assert "no such" in page.refused("open", path=str(file), policy=str(tmp_path / "none.toml"))
+    assert page.session.table.path == str(file)

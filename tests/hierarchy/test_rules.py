@@ -331,6 +331,11 @@ def test_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("h.scv", r"did you mean 'h\.csv'"),
         ("", r"neither a rule nor a file \(allowed are interval:5,10,20, bands:0,18,65\+, range"),
         ("none:3", r"neither"),
+        ("Ada" * 99, r"^a hierarchy of several lines, or longer than a name"),
+        (
+            "Ada;*\n" * 60,
+            r"^a hierarchy of several lines, or longer than a name",
+        ),
         (".", r"is a folder"),
         ("interval", r"the widths are missing"),
         ("interval:", r"'' is not a number; write widths like interval:5,10,20"),

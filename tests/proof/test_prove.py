@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
+import incrowd as ic
 from incrowd._api import anonymize
 from incrowd.checker.verify import Verdict, check
+from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.hierarchy import HierarchyRows, Intervals
 from incrowd.privacy.base import Group
@@ -209,6 +212,23 @@ def test_hierarchies_in_memory_are_named_by_kind() -> None:
     found = origins({"who": rows, "age": Intervals((Decimal(5),)), "zip": "prefix:1"})
     told = {column: known["origin"] for column, known in found.items()}
     assert told == {"who": "HierarchyRows", "age": "interval:5", "zip": "prefix:1"}
+
+
+def test_hierarchies_longer_than_a_name_are_proven(tmp_path: Path) -> None:
+    """Tests a hierarchy in memory and a rule, both longer than a file's name may be."""
+    original, release, proof = (tmp_path / name for name in ("in.csv", "out.csv", "out.proof"))
+    numbers = [*map(str, range(100, 160))]
+    pl.DataFrame({"made": numbers, "ruled": numbers}).write_csv(original)
+    rows = HierarchyRows([(n, n[:2], "*") for n in numbers])
+    bands = f"bands:{','.join(str(n) for n in range(100, 180))}+/100,130,160+"
+    assert len(bands) > 255 < len(str(rows))
+    hierarchies = {"made": rows, "ruled": bands}
+    found = anonymize(str(original), 5, hierarchies=hierarchies, method=Halves())
+    found.write_proven(release, proof, original=original)
+    assert ic.verify(release, original, proof=proof, hierarchies=hierarchies).lawful
+    options = [f"--hierarchy=ruled={bands}", "-k", "5", "-o", str(release), "--proof", str(proof)]
+    told = CliRunner().invoke(cli, ["anonymize", str(original), "--method", "mondrian", *options])
+    assert told.exit_code == 0, told.output
 
 
 def test_statement_tells_how_many_values_are_guarded() -> None:

@@ -1,5 +1,6 @@
 """``Release.write_proven`` and ``incrowd.verify``: the same files and answers as the commands."""
 
+import importlib
 import json
 import os
 import threading
@@ -161,3 +162,46 @@ def test_two_runs_at_once_mix_no_files(tmp_path: Path, monkeypatch: pytest.Monke
     assert told["release_sha256"] == sha256_of(out)
     assert told["proof_sha256"] == sha256_of(proof)
     assert ic.verify(out, tmp_path / "in.csv", proof, statement=said)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_no_other_run_names_a_file_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a run keeps its folder to itself from the table of pseudonyms to its reports."""
+    fcntl = pytest.importorskip("fcntl")
+    free: list[bool] = []
+
+    def is_free(folder: Path) -> bool:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    monkeypatch.setattr("incrowd.tables.atomic.sync_folder", lambda at: free.append(is_free(at)))
+    files = ("pseudonym-table", "proof", "statement", "report-internal", "metadata")
+    asked = [word for name in files for word in (f"--{name}", f"{name}.html")]
+    asked += ["--pseudonym", "name=key", "-k", "2", "--sensitive", "illness", "-o", "out.csv"]
+    told = CliRunner().invoke(cli, ["anonymize", "people.csv", *asked])
+    assert told.exit_code == 0, told.output
+    assert free == [False] * (len(files) + 1)
+    assert is_free(Path())
+
+
+@pytest.mark.parametrize("output", ["--proof", "--report-internal"])
+def test_a_table_that_changes_in_the_search(output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that no hash is stated of another table than that which was read."""
+    command = importlib.import_module("incrowd.cli.anonymize")
+    made = command.made
+
+    def changed(*given: Any) -> Any:
+        Path("people.csv").write_text(TABLE.replace("gout", "gripe"))
+        return made(*given)
+
+    monkeypatch.setattr(command, "made", changed)
+    asked = ["--sensitive", "illness", "--id", "name", "-k", "2", "-o", "out.csv", output, "more"]
+    told = CliRunner().invoke(cli, ["anonymize", "people.csv", *asked])
+    assert told.exit_code == 2 and "changed since it was read" in told.output
+    assert not Path("out.csv").exists() and not Path("more").exists()

@@ -1,6 +1,9 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -36,11 +39,11 @@ from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.policy import Policy
 from incrowd.policy.served import require_served
-from incrowd.run.events import READING, WRITING, Event, Listener, silent
+from incrowd.run.events import READING, WRITING, Event, Listener
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import is_stream, require_place, standing
+from incrowd.tables.atomic import alone_in, is_stream, require_place, stamp_of, standing
 
 if TYPE_CHECKING:
     from incrowd.existing.of_table import ExtendedRelease
@@ -113,9 +116,25 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
         return run(table, output, as_json, quiet, given)
     require_servable(table, output, as_json, given)
+    with ExitStack() as turn:
+        release, told, facts, met = published(table, output, quiet, given, turn)
+        with standing(shown(output)):
+            write_reports(told, given["joined"] or table, output, given)
+    tell(release, told, facts, met, shown(output), as_json, quiet, given)
+    return 130 if release.ended == "interrupted" else 0
+
+
+def published(
+    table: str, output: str, quiet: bool, given: dict[str, Any], turn: ExitStack
+) -> tuple["Release", "Release", dict[str, Any], list[str]]:
+    """Make the release and write it, with all but its reports; see ``tell`` for what is returned.
+
+    From the first name on that it gives, ``turn`` lets no other run name files beside the release.
+    """
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
+        seen = stamp_of(table)
         read = options.as_it_is(table, given)
         source = options.with_derived(read, given)
         require_derived(source is not read, given)
@@ -139,21 +158,26 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["spreadsheet_safe"]:
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
+        if given["proof"] is not None or given["report_internal"] is not None:
+            from incrowd.proof.proven import require_unchanged
+
+            require_unchanged(release, table, seen)
         if given["derived"] is not None:
             from incrowd.tables.files import write_as_it_is
 
             write_as_it_is(source, given["derived"])
-        if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
-            release.write_pseudonyms(given["pseudonym_table"])
-        if given["held_back"] is not None:
-            cast("ExtendedRelease", release).write_held(given["held_back"])
         told, met = with_earlier(release, given)
+
+        def first() -> None:
+            if not is_stream(output) and not is_address(output):
+                turn.enter_context(alone_in(Path(output).resolve().parent))
+            if given["pseudonym_table"] is not None:  # without it nobody could make it any more
+                release.write_pseudonyms(given["pseudonym_table"])
+            if given["held_back"] is not None:
+                cast("ExtendedRelease", release).write_held(given["held_back"])
+
         original = given["joined"] or given["derived"] or table
-        facts = publish(told, original, output, given, listener)
-    with standing(shown(output)):
-        write_reports(told, given["joined"] or table, output, given)
-    tell(release, told, facts, met, shown(output), as_json, quiet, given)
-    return 130 if release.ended == "interrupted" else 0
+        return release, told, publish(told, original, output, given, first, listener), met
 
 
 def tell(
@@ -352,16 +376,19 @@ def publish(
     table: str,
     output: str,
     given: dict[str, Any],
-    listener: Listener = silent,
+    first: Callable[[], None],
+    listener: Listener,
 ) -> dict[str, Any]:
     """Write the release and, where asked for, its proof: both or neither; then the statement.
 
+    ``first``: what is to be done before a file gets its name.
     Returns the proof's JSON part, empty without a proof.
     """
     proof, statement = given["proof"], given["statement"]
     if proof is None:
+        first()
         release.write(output, codebook=given["codebook"], replace=given["replace"])
         return {}
     from incrowd.proof.proven import written_with_proof
 
-    return written_with_proof(release, output, proof, table, statement, listener)
+    return written_with_proof(release, output, proof, table, statement, listener, first)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, require_one_output, require_places
 from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.tables.atomic import is_stream, standing, whole
+from incrowd.tables.atomic import alone_in, is_stream, standing, whole
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.units import counted
 
@@ -148,11 +149,14 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
         star=given["star"],
         **{role: options.split_names(given[role], source.columns) for role in roles},
     )
-    release.write(output)
-    if given["statement"] is not None:
-        told = release.statement(output, given["patterns"])
-        with standing(output), whole(given["statement"]) as file:
-            file.write((json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode())
+    with ExitStack() as turn:
+        if given["statement"] is not None:  # of two runs, release and statement of one
+            turn.enter_context(alone_in(Path(output).resolve().parent))
+        release.write(output)
+        if given["statement"] is not None:
+            told = release.statement(output, given["patterns"])
+            with standing(output), whole(given["statement"]) as file:
+                file.write((json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode())
     if as_json:
         print_json(record(release, output))
     say(f"{summary(release)}\nwritten  {output}", quiet)

@@ -160,6 +160,10 @@ def codebook(
     delta = delta_of(k, sample, epsilon)
     source, known = open_table(data), Patterns.of(patterns, star)
     missing = [name for name in known.columns if name not in source.columns]
+    if len(missing) == len(known.columns):  # without a header these are cells, which nobody names
+        raise InputError(
+            "the patterns have no column of the table: write a header with its quasi-identifiers"
+        )
     if missing:
         raise InputError(f"the patterns have a column {missing[0]!r}, which the table has not")
     policy = Policy(

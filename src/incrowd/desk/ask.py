@@ -27,6 +27,7 @@ FURTHER = (
     *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "decimal", "derive"),
     *("survey_weight", "survey_stratum"),
 )
+LONGEST_NAME = 40  # letters of a column in the name of a file
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
 Own = tuple[tuple[str, ...], ...]
 
@@ -176,7 +177,17 @@ class Ask:
             return HierarchyRows(self.own[column], f"the hierarchy of {column!r}")
         order = tuple(row[0] for row in self.own[column])
         _, _, rest = self.rules[column].partition(":")
-        return replace(Ranges.parse(rest), order=order, origin=own_file(column))
+        return replace(Ranges.parse(rest), order=order, origin=self.own_file(column))
+
+    def own_file(self, column: str) -> str:
+        """Return the name of the file of a hierarchy, or an order, that was made on the page.
+
+        No two columns of a table share one, also where a system takes a and A for one letter.
+        """
+        plain = [re.sub(r"[^\w-]+", "_", name)[:LONGEST_NAME] or "column" for name in self.roles]
+        at = [*self.roles].index(column)
+        alike = [name.casefold() for name in plain[:at]].count(plain[at].casefold())
+        return f"hierarchy-{plain[at]}{f'.{alike + 1}' if alike else ''}.csv"
 
     def source(self, column: str) -> Any:
         """Return where a column's hierarchy comes from, marks of missing values kept from it."""
@@ -254,12 +265,6 @@ def _mapping(changes: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{name} maps names to values")
     return given
-
-
-def own_file(column: str) -> str:
-    """Return the name of the file of a hierarchy, or an order, that was made on the page."""
-    plain = re.sub(r"[^\w-]+", "_", column) or "column"
-    return f"hierarchy-{plain}.csv"
 
 
 def whole_path(rule: str) -> str:

@@ -129,14 +129,18 @@ def events(session: Session, given: Given) -> Iterator[bytes]:
 
 
 def open_file(session: Session, given: Given) -> dict[str, Any]:
-    """Open a table."""
-    path = text(given, "path").strip()
-    if path[:1] == path[-1:] == '"':  # as Windows copies a path
-        path = path[1:-1]
+    """Open a table, with a policy file where one is named."""
+    path, policy = bare(text(given, "path")), bare(text(given, "policy", ""))
     if not path:
         raise InputError("say which table: type its path, or choose it from the list")
-    session.open(path)
+    session.open(path, policy or None)
     return told(session)
+
+
+def bare(path: str) -> str:
+    """Return a path without the quotes in which Windows copies it."""
+    path = path.strip()
+    return path[1:-1] if path[:1] == path[-1:] == '"' else path
 
 
 def change(session: Session, given: Given) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, no_folder
 from incrowd.tables.formats import FORMATS
 
 TABLES = {suffix for each in FORMATS for suffix in each.suffixes}
@@ -43,8 +43,12 @@ def made(folder: str | Path) -> None:
 
     Raises
     ------
-    InputError: it cannot be made, or is a file.
+    InputError: it cannot be made, is a file, or the folder that it is to be in is not there.
     """
+    if Path(folder).is_file():
+        raise InputError(f"{folder}: is a file; name a folder")
+    if not Path(folder).parent.is_dir():
+        raise no_folder(folder, Path(folder).parent)
     try:
         Path(folder).mkdir(exist_ok=True)
     except OSError as error:

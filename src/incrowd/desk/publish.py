@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.desk.ask import Ask, own_file
+from incrowd.desk.ask import Ask
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.make import file_text
@@ -15,9 +15,11 @@ from incrowd.proof.prove import prove, write_statement
 from incrowd.proof.writing import sha256_of
 from incrowd.release import Release
 from incrowd.report.make import write_report
+from incrowd.report.plots import require_matplotlib
 from incrowd.report.view import Inside
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import standing, whole
+from incrowd.tables.files import write_as_it_is
 
 Rows = Sequence[Sequence[str]]
 
@@ -51,6 +53,7 @@ OUTPUTS = {
     ),
     "policy": Output("policy.toml", "", "what was asked, to do it again", False),
 }
+DERIVED = Output("derived", "--derived", "with what is derived: what the proof is of", False)
 FIRST = (RELEASE, "report", "policy")
 
 
@@ -75,24 +78,30 @@ def chosen(names: Sequence[str], before: Sequence[str] = FIRST) -> list[str]:
     return [name for name in OUTPUTS if name in asked]
 
 
-def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:
-    """Return where each output goes; the release in the form of its table."""
+def places(folder: str, names: Sequence[str], table: str, derives: bool) -> dict[str, str]:
+    """Return where each output goes; the release in the form of its table.
+
+    ``derives``: whether columns are derived; then a proof is of a table of its own.
+    """
     suffix = Path(workbook_of(table)[0]).suffix or ".csv"
     found = {name: str(Path(folder) / OUTPUTS[name].name) for name in names}
+    if derives and "proof" in names:
+        found["derived"] = str(Path(folder) / f"{DERIVED.name}{suffix}")
     return found | {RELEASE: str(Path(folder) / f"release{suffix}")}
 
 
-def hierarchy_place(folder: str, column: str) -> str:
-    """Return the file of a hierarchy that was made on the page."""
-    return str(Path(folder) / own_file(column))
+def hierarchy_places(ask: Ask, folder: str) -> dict[str, str]:
+    """Return the files of the hierarchies that were made on the page, by column."""
+    return {column: str(Path(folder) / ask.own_file(column)) for column in ask.own}
 
 
 def options(where: Mapping[str, str]) -> list[str]:
     """Return the words of the command line for the outputs beside the release."""
     found = []
     for name, path in where.items():
-        if name != RELEASE and OUTPUTS[name].option:
-            found += [OUTPUTS[name].option, path]
+        output = OUTPUTS.get(name, DERIVED)
+        if name != RELEASE and output.option:
+            found += [output.option, path]
     return found
 
 
@@ -117,18 +126,15 @@ def order_text(column: str, rows: Rows) -> bytes:
     return text.getvalue().encode()
 
 
-def write_hierarchies(ask: Ask, folder: str) -> list[str]:
-    """Write the hierarchies made on the page; return their files.
+def write_hierarchies(ask: Ask, where: Mapping[str, str]) -> None:
+    """Write the hierarchies made on the page.
 
     For their owner alone: they list the table's values, those too that a release hides.
     """
-    written = []
-    for column, rows in ask.own.items():
-        place = hierarchy_place(folder, column)
+    for column, place in where.items():
+        rows = ask.own[column]
         with whole(place, private=True) as file:
             file.write((order_text if column in ask.rules else hierarchy_text)(column, rows))
-        written.append(place)
-    return written
 
 
 def publish(
@@ -150,25 +156,30 @@ def publish(
     ------
     InputError: the folder cannot be written; MissingExtraError: matplotlib is not installed.
     """
-    where = places(folder, names, table)
-    made_hierarchies = write_hierarchies(ask, folder)
+    where = places(folder, names, table, bool(release.policy.derive))
+    hierarchies = hierarchy_places(ask, folder)
+    if "report" in where or "internal" in where:
+        require_matplotlib()
     facts: dict[str, Any] = {}
 
     def prove_it(released: Path) -> None:
         with whole(where["proof"], private=True) as file:
-            facts.update(prove(release, table, released, file))
+            facts.update(prove(release, where.get("derived", table), released, file))
 
+    if "derived" in where:
+        write_as_it_is(release.source, where["derived"])
     release.write(where[RELEASE], prove_it if "proof" in where else None)
     with standing(where[RELEASE]):
+        write_hierarchies(ask, hierarchies)
         if "statement" in where:
             with whole(where["statement"]) as file:
                 write_statement(facts, where["proof"], file)
         write_reports(release, table, where, more)
         if "policy" in where:
-            policy = ask.policy(lambda column: Path(hierarchy_place(folder, column)).name)
+            policy = ask.policy(ask.own_file)
             with whole(where["policy"]) as file:
                 file.write(policy.toml(more["guesses"]).encode())
-    return [*where.values(), *made_hierarchies]
+    return [*where.values(), *hierarchies.values()]
 
 
 def write_reports(

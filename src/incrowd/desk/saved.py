@@ -37,8 +37,6 @@ def save(session: Session, folder: str) -> str:
             "names": session.names,
             "population": session.population and session.population[0],
         }
-        if not place.parent.is_dir():
-            raise InputError(f"{place.parent}: no such folder")
         files.made(place)
         file = place / FILE
         with whole(file, private=True) as out:
@@ -69,13 +67,15 @@ def _restore(session: Session, record: Any) -> None:
         folder, names = str(record["folder"]), list(record["names"])
         asks = [moment["ask"] for moment in moments]
         kept = [tuple(moment["kept"]) for moment in moments]
+        further = dict(asks[at]["further"])
         known = record["incrowd desk"] == VERSION and 0 <= at < len(moments)
-    except (KeyError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError):
         known, asks, kept, at, table, folder, names = False, [], [], 0, "", "", []
+        further = {}
     if not known or not isinstance(table, str):
         raise InputError("the saved work is not one that the desk wrote")
     with session.lock:
-        session.open(table)
+        session.open(table, further=further)
         columns = session.table.source.columns
         asked = [Ask.read(ask, columns) for ask in asks]
         session.moments = [Moment(a, k) for a, k in zip(asked, kept, strict=True)]

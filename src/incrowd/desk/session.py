@@ -19,16 +19,21 @@ from incrowd.desk.spelling import Spelling
 from incrowd.desk.work import RUNNING, Making, Sweeping, Work, facts_of
 from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
+from incrowd.policy.derive import derived, rules_of
 from incrowd.policy.file import read_keys
 from incrowd.policy.guess import Guess, decimal_of, guess
+from incrowd.proof.proven import require_unchanged
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
+from incrowd.tables.atomic import alone_in, stamp_of
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
+from incrowd.text.missing import marks_of
 
 KS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 SWEEP_SECONDS, SWEEP_GAP = 20.0, 0.05
 MOST_UNDONE = 200
+NONE: Mapping[str, Any] = {}
 INSTEAD = {
     "--encoding": "for the desk, save it as UTF-8 (a spreadsheet calls this “CSV UTF-8”)",
     "--delimiter": "for the desk, mend that line, or save it with commas, semicolons or tabs",
@@ -47,32 +52,37 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A table with what was guessed of it; ``decimal`` stands before decimals."""
+    """A table with what was guessed of it; ``decimal`` stands before decimals.
+
+    ``seen``: its file's ``stamp_of`` when it was read.
+    """
 
     path: str
     source: Source
     guesses: Sequence[Guess]
     columns: Sequence[Mapping[str, Any]]
     decimal: str
+    seen: tuple[int, ...] | None = None
     held: dict[str, Column] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, path: str) -> "Opened":
-        """Open a table and guess.
+    def at(cls, path: str, derive: Any, na: Any) -> "Opened":
+        """Open a table, with the columns that a policy derives, and guess.
 
         Raises
         ------
         InputError: it cannot be read; where an option of the command line would help, which the
         page does not have, it says what else does.
         """
+        seen = stamp_of(path)
         try:
-            source = open_table(path)
+            source = derived(open_table(path), rules_of(derive), marks_of(na))
         except InputError as error:
             helps = [help for option, help in INSTEAD.items() if option in str(error)]
             raise InputError("; ".join([str(error), *helps])) from None
         decimal = decimal_of(source)
         guesses = guess(source, decimal=decimal)
-        return cls(path, source, guesses, columns_of(source, guesses, decimal), decimal)
+        return cls(path, source, guesses, columns_of(source, guesses, decimal), decimal, seen)
 
     def column(self, name: str) -> Column:
         """Return a column."""
@@ -127,8 +137,10 @@ class Session:
         self._measured: tuple[Any, Any] | None = None
         self._figures: tuple[Any, Any] | None = None
 
-    def open(self, path: str, policy: str | None = None, ask: Ask | None = None) -> None:
+    def open(self, path: str, policy: str | None = None, further: Mapping[str, Any] = NONE) -> None:
         """Open a table in place of the present one.
+
+        ``further``: what was asked of it when it was saved: columns may be derived.
 
         Raises
         ------
@@ -138,10 +150,14 @@ class Session:
             self.require_rest()
             if is_address(path):
                 raise InputError("the desk opens files; write the table of the database into one")
-            opened = Opened.at(str(Path(path).expanduser().resolve()))
-            if policy is not None:
-                ask = Ask.of_policy(shuffling(policy), opened.source.columns)
-            first = ask or Ask.first(opened.source, opened.guesses, opened.decimal)
+            place = str(Path(path).expanduser().resolve())
+            if policy is None:
+                opened = Opened.at(place, further.get("derive"), further.get("na"))
+                first = Ask.first(opened.source, opened.guesses, opened.decimal)
+            else:
+                said = shuffling(policy)
+                opened = Opened.at(place, said.derive, said.na)
+                first = Ask.of_policy(said, opened.source.columns)
             self.opened = opened
             self.forget()
             self.moments = [Moment(first)]
@@ -249,6 +265,8 @@ class Session:
             if known is not None:
                 known.stop.interrupt()
             ks = [k for k in KS if k <= self.table.source.rows]
+            if not ks:
+                raise InputError("in a table of fewer than two rows nobody hides: no k can be had")
             policy = replace(self.ask.policy(), gap=SWEEP_GAP)
             source = self.table.source
             self.sweeping = Sweeping(source, ks, policy, asked, SWEEP_SECONDS).start()
@@ -352,15 +370,20 @@ class Session:
                     "another release of these people was published from here: who has both can "
                     "intersect them. Publish one alone, or say that you know"
                 )
-            where = publish.places(self.folder, self.names, self.table.path)
-            publish.require_free(list(where.values()), replace_files)
+            if {"proof", "internal"} & {*self.names}:
+                require_unchanged(release, self.table.path, self.table.seen)
             files.made(self.folder)
             more = {
                 "command": self.spelling.words(), "guesses": self.table.guesses,
                 "frontier": self.sweeping.result if self.sweeping else None,
             }  # fmt: skip
-            written = publish.publish(
-                release, making.asked, self.table.path, self.folder, self.names, more
-            )
+            with alone_in(Path(self.folder)):
+                derives = bool(release.policy.derive)
+                where = publish.places(self.folder, self.names, self.table.path, derives)
+                made = publish.hierarchy_places(making.asked, self.folder)
+                publish.require_free([*where.values(), *made.values()], replace_files)
+                written = publish.publish(
+                    release, making.asked, self.table.path, self.folder, self.names, more
+                )
             self.published.append({"ask": making.asked, "folder": self.folder, "files": written})
             return written

@@ -31,12 +31,12 @@ class Spelling:
     @property
     def policy(self) -> Policy:
         """What is asked, with the files of hierarchies that were made on the page."""
-        folder = self.folder or "."
-        return self.ask.policy(lambda column: publish.hierarchy_place(folder, column))
+        return self.ask.policy(publish.hierarchy_places(self.ask, self.folder or ".").__getitem__)
 
     def words(self) -> tuple[str, ...]:
         """Return the words of the command line."""
-        place = publish.places(self.folder or ".", self.names if self.folder else [], self.table)
+        names, derives = self.names if self.folder else [], bool(self.policy.derive)
+        place = publish.places(self.folder or ".", names, self.table, derives)
         release = place[publish.RELEASE]
         return words_of(self.policy, self.table, release, *publish.options(place))
 
@@ -50,7 +50,7 @@ class Spelling:
             command = shell_line(self.words())
         except InputError as error:
             command = f"# {error}"
-        release = publish.places(self.folder or ".", [], self.table)[publish.RELEASE]
+        release = publish.places(self.folder or ".", [], self.table, False)[publish.RELEASE]
         call = call_of(policy, ascii_of(self.table))
         return {
             "command": command,

@@ -19,6 +19,7 @@ from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.text.numerals import POINT
+from incrowd.text.paths import could_be_name, names_file
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
 OF_NUMBERS = ("interval", "bands", "range", "round", "codes", *KINDS)
@@ -71,7 +72,7 @@ def parse(text: str) -> Source:
     if rule in KINDS:
         return Averages.parse(rule, rest)
     path = Path(text.strip())
-    if text.strip() and path.is_file():
+    if text.strip() and names_file(path):
         return HierarchyFile(path)
     raise HierarchyError(_unknown(text, rule, path))
 
@@ -121,8 +122,11 @@ def _count(part: str, text: str) -> int:
 
 
 def _unknown(text: str, rule: str, path: Path) -> str:
-    if "\n" in text:  # values and groups, which no message may show
-        return f"a hierarchy of several lines is neither a rule nor the name of a file ({ALLOWED})"
+    if "\n" in text or not could_be_name(path):  # values and groups, which no message may show
+        return (
+            "a hierarchy of several lines, or longer than a name may be, is neither a rule nor the "
+            f"name of a file ({ALLOWED})"
+        )
     if text.strip() and path.is_dir():
         return f"hierarchy {text!r} is a folder; {ALLOWED}"
     hint = did_you_mean(rule, RULES)

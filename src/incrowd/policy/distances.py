@@ -15,6 +15,7 @@ from incrowd.measures.orders import given_metric, given_order, natural_order, or
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.text.numerals import POINT
+from incrowd.text.paths import names_file
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -62,7 +63,7 @@ def distance_of(
                 f"and at most {MOST_DEPTH} are served; leave some out"
             )
         return Hierarchical.of(tree, column.values)
-    if not Path(text).is_file():
+    if not names_file(text):
         hint = did_you_mean(text, DISTANCES)
         raise InputError(f"distance {text!r} is neither one of ours nor a file{hint}")
     return _from_file(Path(text), name, column)

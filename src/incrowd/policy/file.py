@@ -11,6 +11,7 @@ from incrowd.policy.cap import caps_of
 from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.combination import protect_of
+from incrowd.text.paths import names_file
 
 QUOTES = 'a name with a space, a dot, an umlaut or the like needs quotes, as in "zip code" = …'
 
@@ -171,7 +172,7 @@ class Reader:
         if text.strip().partition(":")[0] in words:
             return in_folder(text, self.folder)
         path = self.folder / text.strip()
-        return str(path) if path.is_file() else text
+        return str(path) if names_file(path) else text
 
     def lists(self, given: Any, key: Option, path: str) -> Any:
         """Return a list of names, or a list of such lists."""

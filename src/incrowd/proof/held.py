@@ -44,6 +44,7 @@ from incrowd.tables.spreadsheet import undone
 from incrowd.text.marks import STAR, own_star
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA
+from incrowd.text.paths import names_file
 
 Entry = Mapping[str, Any]
 Table = Callable[[], Source]
@@ -253,16 +254,16 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
     """Yield the hierarchies that are others than those asked for: files, or what rules make."""
     sources = policy.sources()
     for column, spec in policy.hierarchies.items():
-        path = Path(getattr(sources[column], "path", str(spec)))
+        place = getattr(sources[column], "path", spec)
         if column not in proof.facts["roles"]["qi"]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
                 yield f"column {column!r} is not a quasi-identifier, so it has no hierarchy"
             continue
         if unsaid := marks_unsaid(proof, policy, column):
             yield from unsaid
-        elif path.is_file():
+        elif isinstance(place, str | Path) and names_file(place):
             try:
-                require_hierarchy(proof, column, path.read_bytes())
+                require_hierarchy(proof, column, Path(place).read_bytes())
             except RejectedError as no:
                 yield str(no)
         elif (how := rule_differs(proof, column, sources[column])) is not None:

@@ -52,6 +52,7 @@ from incrowd.tables.files import require_readable_names, require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
+from incrowd.text.paths import names_file
 
 if TYPE_CHECKING:
     from incrowd.deletion.of_table import Deleted
@@ -235,8 +236,9 @@ def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
     """
     known: dict[str, dict[str, str | None]] = {}
     for column, spec in hierarchies.items():
-        path = Path(getattr(spec, "path", str(spec)))
-        is_file = path.is_file()
+        place = getattr(spec, "path", spec)
+        is_file = isinstance(place, str | Path) and names_file(place)
+        path = Path(place if is_file else "")
         told = isinstance(spec, str) or type(spec).__str__ is not object.__str__
         name = f"./{path.name}" if called_like_a_rule(path.name) else path.name
         origin = name if is_file else str(spec) if told else type(spec).__name__

@@ -1,5 +1,6 @@
 """What a release gets from here: writing itself together with its proof."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -9,7 +10,7 @@ from incrowd.proof.confirm import dialect_of
 from incrowd.proof.prove import prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import alone_in, standing, whole
+from incrowd.tables.atomic import alone_in, stamp_of, standing, whole
 from incrowd.tables.base import FewerRows, Source, agree
 from incrowd.tables.files import read
 from incrowd.tables.inputs import require_apart
@@ -26,10 +27,12 @@ def written_with_proof(
     original: str | Path,
     statement: str | Path | None = None,
     progress: Listener = silent,
+    first: Callable[[], Any] | None = None,
 ) -> dict[str, Any]:
     """Write a release and its proof, both or neither; then the statement.  See ``Proven``.
 
     Of two runs that write to the same files, the files of one are there at the end.
+    ``first``: what keeps the other off in place of ours, once the proof is made.
     """
     facts: dict[str, Any] = {}
     with ExitStack() as turn:
@@ -38,7 +41,7 @@ def written_with_proof(
             progress(Event(PROOF))
             with whole(proof, private=True) as file:
                 facts.update(prove(release, original, released, file, release.written is not None))
-                turn.enter_context(alone_in(Path(path).resolve().parent))
+                first() if first else turn.enter_context(alone_in(Path(path).resolve().parent))
 
         release.write(path, prove_it)
         if statement is not None:
@@ -89,6 +92,23 @@ class Proven:
             require_apart(outputs, table, release.files_read)
         require_place_of(path, require_original(release, original), proof=True)
         return written_with_proof(release, path, proof, original, statement, told)
+
+
+def require_unchanged(
+    release: "Published", original: str | Path, seen: tuple[int, ...] | None
+) -> None:
+    """Raise InputError where a file, of which a hash is to be stated, is not what was read.
+
+    seen: its ``stamp_of`` before it was read; the table is compared only where that differs.
+    """
+    if stamp_of(original) != seen:
+        try:
+            require_original(release, original)
+        except InputError as error:
+            raise InputError(
+                f"{error}: it has changed since it was read, and a proof or an internal report "
+                "states its hash; make the release anew from the file as it is now"
+            ) from None
 
 
 def require_original(release: "Published", original: str | Path) -> Source:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from incrowd.errors import InputError, no_folder
+from incrowd.tables.addresses import workbook_of
 
 try:
     import fcntl
@@ -240,6 +241,15 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def stamp_of(path: str | Path) -> tuple[int, ...] | None:
+    """Return what tells whether a file is still the one that was read; None where it is none."""
+    try:
+        found = Path(workbook_of(str(path))[0]).stat()
+    except OSError:  # an address, a pipe, or it has gone
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def same_file(a: str | Path, b: str | Path) -> bool:

@@ -22,6 +22,7 @@ from incrowd.tables.csv_table import CsvTable
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import EditedPacked, PackedTable, Rows, packed_table
 from incrowd.tables.released import fresh
+from incrowd.text.paths import could_be_name
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", "")
@@ -52,6 +53,8 @@ class Part:
 def are_parts(path: Any) -> bool:
     """Whether a name stands for several files: a folder, or a pattern that is no file itself."""
     if str(path) in ("-", "") or is_address(path):  # an empty name would be the working folder
+        return False
+    if not could_be_name(path):  # but an option's text
         return False
     place = Path(path)
     return place.is_dir() or (not place.exists() and glob.has_magic(str(path)))

@@ -1,28 +1,25 @@
 // What is asked.
-import { $, N, P, S, among, call, change, draw, field, fill, form, go, h, h1, h2, held, hidden, inline, kept, lead, note, num, opened, region, rowhead, say, screen, soft, start, tick, tr } from '/desk.js';
+import { $, N, P, S, among, aside, badge, button, call, card, change, colhead, draw, entry, field, fill, form, grow, h, h1, h2, hidden, inline, latest, lead, note, num, opened, pale, region, rowhead, say, screen, section, soft, start, table, tick, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
-let folder = '', typed = '';
+let folder = '', typed = {};
 S.opening = () => {
   const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');
-  const open = async (path, body) => { try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
-  const look = async where => {
-    try {
-      const found = await call('files?folder=' + encodeURIComponent(where));
-      folder = found.folder;
-      const to = (name, label) => h('li', {}, h('button', { onclick: () => look(name) }, label));
-      kept(list, () => list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
-        found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
-        found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
-        found.tables.length ? null : soft('No table in this folder.')));
-    } catch (error) { list.replaceChildren(note(error.message)); }
-  };
+  const open = async (path, body) => { typed = { path: $('path').value, policy: $('policy').value }; try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
+  const look = where => latest(list, 'files?folder=' + encodeURIComponent(where), found => {
+    folder = found.folder;
+    const to = (name, label) => h('li', {}, button(label, () => look(name)));
+    return [h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
+      found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
+      found.tables.map(name => h('li', {}, button(h('b', {}, name), () => open('open', { path: found.folder + '/' + name, policy: $('policy').value }))))),
+      found.tables.length ? null : soft('No table in this folder.')];
+  });
   look(folder);
   return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is only read, and nothing of it leaves this machine.'),
-    form(() => open('open', { path: typed = $('path').value }),
-      h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50, value: typed }), h('button', { class: 'main' }, 'Open')),
+    form(() => open('open', { path: $('path').value, policy: $('policy').value }), entry('path', 'Path', { size: 50, value: typed.path }),
+      entry('policy', ['Policy file ', aside('if there is one; it can ask for more than this page')], { size: 30, value: typed.policy }), button('Open', null, { class: 'main' })),
     list, form(() => open('load', { folder: $('work').value }),
-      h('label', { for: 'work' }, 'Or work saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
+      entry('work', 'Or work saved in the folder', { size: 30 }), button('Open the work'))];
 };
 
 const ROLES = { qi: 'others may know it', sensitive: 'sensitive', keep: 'publish as it is', id: 'leave out', person: 'names a person' };
@@ -34,19 +31,16 @@ function columns() {
   return [h1('What may others know about a person?'),
     lead('Each role is a guess, with its reason. incrowd cannot see what neighbours, employers or other tables know: check every line. ',
       h('b', {}, `${count('qi')} may be known, ${count('sensitive')} sensitive, ${count('keep')} published as they are, ${count('id') + count('person')} left out.`)),
-    h('div', { class: 'card' }, h('table', {}, h('caption', { class: 'hidden' }, 'Columns with role, values, hierarchy and reason'),
-      h('thead', {}, tr(['Column', 'Role', 'Values', 'Becomes more general by', 'Why this guess'].map(x => h('th', { scope: 'col' }, x)))),
-      h('tbody', {}, S.table.columns.map(line)))),
-    h('p', {}, h('button', { class: 'main', onclick: () => go('release') }, 'Next: the release'))];
+    h('div', { class: 'card' }, table('Columns with role, values, hierarchy and reason', ['Column', 'Role', 'Values', 'Becomes more general by', 'Why this guess'].map(x => colhead(x)), S.table.columns.map(line)))];
 }
 function line(c, i) {
   const role = roles()[c.name], own = S.state.ask.own[c.name], is = shown === c.name;
   const toggle = () => { shown = is ? null : c.name; draw(); };
-  return [h('tr', { class: is ? 'open' : null }, rowhead(c.name),
+  return [h('tr', { class: is ? 'open' : null }, rowhead(c.name || soft('(no name)')),
     h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
-      among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
-    h('td', {}, inline(spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
-    h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? h('span', { class: 'badge' }, S.state.ask.rules[c.name] ? 'your order' : 'your groups')
+      among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', badge('yours')]),
+    h('td', {}, inline(spark(c), aside(`${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
+    h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? badge(S.state.ask.rules[c.name] ? 'your order' : 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
       h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
     h('td', { class: 'why' }, c.why)),
@@ -61,9 +55,7 @@ function spark(c) {
 let box;
 function editor(c) {
   if (box?.of !== c) box = Object.assign(h('div', {}, 'reading…'), { of: c });
-  // the last question counts, and half a word stays
-  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside)));
-  call('levels?column=' + encodeURIComponent(c.name)).then(found => put(panel(c, found)), error => put(note(error.message)));
+  latest(box, 'levels?column=' + encodeURIComponent(c.name), found => panel(c, found));
   return box;
 }
 async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }
@@ -79,10 +71,10 @@ function panel(c, found) {
   return [h('div', { class: 'levels', ...region('Levels of ' + c.name) }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
-        inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { onclick: group }, 'Make one group'))),
+        inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), button('Make one group', group))),
       found.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
         form(() => regroup('borders', { column: c.name, borders: $('borders').value }),
-          h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
+          h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), button('Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
     ranges(c, found), options(c)];
 }
 // of texts, their order too
@@ -103,7 +95,7 @@ function ranges(c, found) {
     input('most', 'Widest', (ordered ? 'in steps; ' : found.kind === 'dates' ? 'in days; ' : '') + 'wider is *'),
     field('rangecost', 'Cost', 'of a range', h('select', { id: 'rangecost' }, among([['width', 'its width'], ['values', 'values inside']], now?.cost))),
     input('show', 'Written', 'as {low} to {high}'),
-    h('button', {}, now ? 'Change the ranges' : 'Show ranges'));
+    button(now ? 'Change the ranges' : 'Show ranges'));
 }
 function leaf(c, [label, rows, over], level, top, editable) {
   const text = label ?? '(missing)', free = editable && level < top && label != null, moved = level > 0 && level < top;
@@ -130,10 +122,10 @@ function options(c) {
 }
 
 function release() {
-  return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), h('section', { class: 'card', id: 'bycolumn', 'aria-label': 'Changed cells by column' }, byColumn())),
-    h('div', { class: 'stack' }, h('section', { class: 'card', id: 'progress', 'aria-label': 'Cost and bound' }, progress()),
-      h('div', { class: 'two' }, h('section', { class: 'card', id: 'curve', 'aria-label': 'What each k costs' }, sweep()),
-        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h2('Sizes of classes'), S.figures ? crowds(S.figures) : soft('Shown with the first release.')))));
+  return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), card('Changed cells by column', byColumn())),
+    h('div', { class: 'stack' }, section('progress', 'Cost and bound', progress()),
+      h('div', { class: 'two' }, section('curve', 'What each k costs', sweep()),
+        card('Sizes of classes', S.figures ? crowds(S.figures) : soft('Shown with the first release.')))));
 }
 const set = (name, value) => change('ask', { further: { [name]: value === '' ? null : value } });
 function choice(id, label, small, options) {
@@ -162,9 +154,9 @@ function asking() {
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
       input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
       input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0 }))),
-    inline(running ? h('button', { class: 'main', id: 'run', disabled: job.stopping, onclick: () => change('stop', { what: 'release' }) }, job.stopping ? 'Stopping…' : 'Take the best so far')
-      : h('button', { class: 'main', id: 'run', onclick: () => start('run') }, job ? 'Make it again' : 'Make the release'),
-    S.state.stale && !running ? h('span', { class: 'badge warn' }, 'asked has changed') : null));
+    inline(running ? button(job.stopping ? 'Stopping…' : 'Take the best so far', () => change('stop', { what: 'release' }), { class: 'main', id: 'run', disabled: job.stopping })
+      : button(job ? 'Make it again' : 'Make the release', () => start('run'), { class: 'main', id: 'run' }),
+    S.state.stale && !running ? badge('asked has changed', 'warn') : null));
 }
 const said = models => (models ?? []).map(m => Object.entries(m).flatMap(([n, v]) => [v].flat().map(x => `${n}=${x}`)).join(',')).join('; ');
 const parsed = text => text.split(';').map(each => {
@@ -176,19 +168,18 @@ const parsed = text => text.split(';').map(each => {
   return model;
 });
 function byColumn() {
-  const job = S.state.job, head = h2('Changed cells by column');
-  if (!job?.by_column) return [head, soft('Shown with the first release.')];
-  return [head, h('table', {}, h('caption', { class: 'hidden' }, 'Changed cells by column'), h('tbody', {}, Object.entries(job.by_column).sort((a, b) => b[1] - a[1]).map(([name, n]) =>
-    tr(rowhead(name), num(N(n)), h('td', { class: 'num soft' }, P(job.rows ? n / job.rows : 0))))))];
+  const job = S.state.job;
+  return job?.by_column ? table('Changed cells by column', null, Object.entries(job.by_column).sort((a, b) => b[1] - a[1]).map(([name, n]) =>
+    tr(rowhead(name), num(N(n)), pale(P(job.rows ? n / job.rows : 0))))) : soft('Shown with the first release.');
 }
 function progress() {
   const job = S.state.job, head = h2('Cost and bound');
   if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. Take the best so far at any moment.')];
   const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
-    : job.state === 'failed' ? h('span', { class: 'badge warn' }, 'failed') : [h('span', { class: 'badge good' }, job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
+    : job.state === 'failed' ? badge('failed', 'warn') : [badge(job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done', 'good'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});
   rest.style.width = 100 * (1 - gap) + '%';
-  return [inline(head, h('span', { class: 'grow' }), h('span', { class: 'stages', id: 'jobstate' }, state)),
+  return [inline(head, grow(), h('span', { class: 'stages', id: 'jobstate' }, state)),
     job.state === 'failed' ? h('p', { class: 'note', role: 'alert' }, job.error) : null,
     job.stage === 'compiling kernels' && job.state === 'running' ? soft('incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
     job.cost == null ? null : [h('dl', { class: 'figures' }, figure('cost of the release', N(job.cost)), figure('no release costs less than', N(job.bound ?? 0)), figure('could still be spared', P(gap), 'at the very most'),
@@ -199,9 +190,9 @@ function progress() {
 const figure = (name, value, small) => h('div', {}, h('dt', {}, name), h('dd', {}, value, small ? h('small', {}, small) : null));
 function sweep() {
   const found = S.state.sweep, head = h2('What each k costs');
-  if (!found) return [head, soft('One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), h('button', { id: 'sweep', onclick: () => start('sweep') }, 'Sweep')];
+  if (!found) return [head, soft('One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), button('Sweep', () => start('sweep'), { id: 'sweep' })];
   const running = found.state === 'running';
-  return [inline(head, h('span', { class: 'grow' }), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), h('button', { onclick: () => change('stop', { what: 'sweep' }) }, 'End')] : null),
+  return [inline(head, grow(), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), button('End', () => change('stop', { what: 'sweep' }))] : null),
     found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
 }
 /** What changes in a run: who types is not disturbed. */

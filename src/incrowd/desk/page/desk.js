@@ -6,7 +6,8 @@ export const P = x => (100 * x).toFixed(x && x < .1 ? 2 : 1) + ' %';
 export const S = { table: null, state: { open: false }, figures: null };
 
 const SHAPES = new Set(['svg', 'g', 'path', 'rect', 'circle', 'line', 'text', 'title']);
-/** What is inside is text, never markup. */
+const cut = x => x.length > 200 && typeof x === 'string' ? x.slice(0, 199) + '…' : x;
+/** What is inside is text, never markup; long names and cells are cut. */
 export function h(tag, given = {}, ...inside) {
   const made = SHAPES.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(given)) {
@@ -15,17 +16,24 @@ export function h(tag, given = {}, ...inside) {
     else made.setAttribute(name, value === true ? '' : value);
   }
   if (given.onclick) made.type = 'button';
-  made.append(...inside.flat(9).filter(x => x != null && x !== false));
+  inside = inside.flat(9).filter(x => x != null && x !== false);
+  made.append(.../^(p|pre|textarea)$/.test(tag) ? inside : inside.map(cut));
   return made;
 }
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
 export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
-export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' });
+export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' }), grow = of('span', { class: 'grow' }), aside = of('span', { class: 'soft small' }), pale = of('td', { class: 'num soft' });
+export const badge = (text, kind = '') => h('span', { class: 'badge ' + kind }, text);
+export const button = (text, onclick, given) => h('button', { onclick, ...given }, text);
+export const section = (id, label, ...inside) => h('section', { class: 'card', id, 'aria-label': label }, ...inside), card = (title, ...inside) => section(null, title, h2(title), ...inside);
+export const colhead = (text, number) => h('th', { scope: 'col', class: number ? 'num' : null }, text);
+export const table = (caption, heads, body, given) => h('table', given, h('caption', { class: 'hidden' }, caption), heads && h('thead', {}, tr(heads)), h('tbody', {}, body));
 export const form = (go, ...inside) => h('form', { class: 'row', onsubmit: e => { e.preventDefault(); go(); } }, ...inside);
 export const tick = (given, ...inside) => h('label', { class: 'tick' }, h('input', { type: 'checkbox', ...given }), ...inside);
 export const among = (all, now) => all.map(([value, text]) => h('option', { value, selected: value === now }, text));
 export const fill = (at, ...inside) => at.replaceChildren(...inside.flat(9).filter(Boolean));
 export const field = (id, label, small, ...inside) => h('div', { class: 'field' }, h('label', { for: id }, label + ' ', h('small', {}, small)), ...inside);
+export const entry = (id, label, given) => [h('label', { for: id }, label), h('input', { id, ...given })];
 export const region = label => ({ tabindex: 0, role: 'region', 'aria-label': label });
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
@@ -39,8 +47,10 @@ async function ask(path, body) {
   gone(false);
   return answer;
 }
+// a column may be called constructor
+const bare = (_, value) => value && !Array.isArray(value) && typeof value === 'object' ? Object.setPrototypeOf(value, null) : value;
 export async function call(path, body) {
-  const answer = await ask(path, body), found = await answer.json();
+  const answer = await ask(path, body), found = JSON.parse(await answer.text(), bare);
   if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
   return found;
 }
@@ -48,15 +58,22 @@ let last;
 export const change = (path, body = {}) => last = next(last, path, body);
 async function next(before, path, body) {
   await before;
-  try { S.state = await call(path, body); S.error = S.refused = ''; }
+  try { S.state = await call(path, body); if (body) S.error = S.refused = ''; }
   catch (error) { S.error = error.message; S.refused = body; say(error.message); draw(); return false; }
   if (S.state.stale === false && !S.figures) await figures();
   draw();
   return true;
 }
+let counted;
 export async function figures() {
-  if (S.state.job?.changed == null) { S.figures = null; return; }
-  try { S.figures = await call('figures'); } catch (error) { S.error = error.message; }
+  const turn = counted = {};
+  if (!made()) { S.figures = null; return; }
+  try { const found = await call('figures'); if (turn === counted) S.figures = found; } catch (error) { S.error = error.message; }
+}
+/** Show what a call tells: the last one counts, and half a word in the box stays. */
+export function latest(box, path, make) {
+  const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word && box.contains(document.activeElement) ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside())));
+  call(path).then(found => put(() => make(found)), error => put(() => note(error.message)));
 }
 
 const SCREENS = {};
@@ -65,7 +82,7 @@ export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'c
 export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = ''; draw(true); }
 function bar() {
   $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
-  $('nav').replaceChildren(...Object.entries(SCREENS).map(([id, { name }], i) =>
+  fill($('nav'), Object.entries(SCREENS).map(([id, { name }], i) =>
     h('a', { href: '/' + id, title: 'Alt ' + (i + 1), 'aria-current': id === here() && S.state.open ? 'page' : null, onclick: e => { e.preventDefault(); go(id); } }, name)));
   for (const id of ['undo', 'redo']) $(id).disabled = !S.state[id];
   const form = $('form').value;
@@ -93,14 +110,19 @@ export function draw(fresh) {
   held.word = false;
   const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop;
   document.title = (S.state.open ? name : 'Open a table') + ' – incrowd desk';
-  kept(main, () => fill(main, error(), S.state.open ? make() : S.opening()));
+  kept(main, () => fill(main, error(), S.state.open ? [make(), onward()] : S.opening()));
   main.scrollTop = fresh ? 0 : top;
   if (fresh) main.focus({ preventScroll: true });
 }
+function onward() {
+  const all = Object.keys(SCREENS), at = all.indexOf(here()), to = all[at + 1];
+  return to && (!at || made()) ? h('p', {}, button('Next: ' + SCREENS[to].name, () => go(to), { id: 'next', class: at ? null : 'main' })) : null;
+}
+export const made = () => S.state.job?.changed != null;
 export const needs = () => [h1('No release yet'), lead('This screen shows a release. Make one first.'),
-  h('button', { class: 'main', onclick: () => go('release') }, 'To the release')];
+  button('To the release', () => go('release'), { class: 'main' })];
 export const stale = () => S.state.stale ? note('You have changed what is asked since: this release was made before. ',
-  h('button', { class: 'link', onclick: () => go('release') }, 'Make it anew')) : null;
+  button('Make it anew', () => go('release'), { class: 'link' })) : null;
 
 // after a reload, too
 let watching = false;
@@ -126,8 +148,8 @@ export async function watch() {
     }
   } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }
   watching = false;
-  try { S.state = await call('state'); } catch { return; }
-  if (before === 'running') await ended(); else draw();
+  if (!await change('state', null)) return;
+  if (before === 'running') await ended();
 }
 async function ended() {
   S.figures = null;
@@ -156,9 +178,9 @@ export async function opened() {
   if (running()) watch();
 }
 function notIn(message) {
-  $('main').replaceChildren(h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
+  fill($('main'), h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
     form(async () => { try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } },
-      h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
+      entry('key', 'Launch key', { type: 'password', autocomplete: 'off' }), button('Enter', null, { class: 'main' })));
 }
 const look = document.documentElement.dataset;
 function theme(name) { look.theme = name; localStorage.setItem('theme', name); }
@@ -179,5 +201,5 @@ setInterval(() => { if (token && document.visibilityState === 'visible' && !watc
 export async function begin() {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
   if (key) history.replaceState(null, '', location.pathname);
-  try { if (key) await enter(key); await opened(); } catch (error) { error.status === 500 ? $('main').replaceChildren(h1('The desk is open, but fails'), note(error.message)) : notIn(error.message); }
+  try { if (key) await enter(key); await opened(); } catch (error) { error.status === 500 ? fill($('main'), h1('The desk is open, but fails'), note(error.message)) : notIn(error.message); }
 }

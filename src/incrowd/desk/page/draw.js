@@ -2,8 +2,9 @@
 import { N, P, h } from '/desk.js';
 
 const picture = (W, H, label, ...inside) => h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label }, ...inside);
+const word = (x, y, anchor, words, kind) => h('text', { x, y, class: kind, 'text-anchor': anchor }, words);
 const scaled = (a, b, x, y) => v => x + (b === a ? 0 : (v - a) / (b - a) * (y - x));
-const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: 'axis', x1, x2, y1: Y(v), y2: Y(v) }), h('text', { x: x1 - 6, y: Y(v) + 4, 'text-anchor': 'end' }, name(v))]);
+const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: 'axis', x1, x2, y1: Y(v), y2: Y(v) }), word(x1 - 6, Y(v) + 4, 'end', name(v))]);
 
 export function trace(job) {
   const p = job.state === 'done' ? [...job.points, [job.seconds, job.cost, job.bound]] : job.points;
@@ -15,9 +16,9 @@ export function trace(job) {
   const back = p.map(q => `V${F(C(q[2]))}H${F(X(q[0]))}`).reverse().join('');
   return picture(W, H, `The cost has fallen to ${N(cost)}, the bound has risen to ${N(bound)}`,
     lines(Y, [low, (low + top) / 2, top], 66, W - 8, v => N(Math.round(v))),
-    [0, .5, 1].map(f => h('text', { x: X(T * f), y: H - 6, 'text-anchor': f === 1 ? 'end' : f ? 'middle' : 'start' }, F(T * f) + ' s')),
+    [0, .5, 1].map(f => word(X(T * f), H - 6, f === 1 ? 'end' : f ? 'middle' : 'start', F(T * f) + ' s')),
     h('path', { class: 'band', d: step(1) + back + 'Z' }), h('path', { class: 'bound', d: step(2) }), h('path', { class: 'cost', d: step(1) }),
-    h('text', { class: 'strong', x: W - 12, y: C(cost) - 6, 'text-anchor': 'end' }, `found ${N(cost)}`), h('text', { x: W - 12, y: C(bound) + 15, 'text-anchor': 'end' }, `proven: at least ${N(bound)}`));
+    word(W - 12, C(cost) - 6, 'end', `found ${N(cost)}`, 'strong'), bound ? word(W - 12, C(bound) + 15, 'end', `proven: at least ${N(bound)}`) : null);
 }
 
 export function curve(found, k, choose) {
@@ -31,7 +32,7 @@ export function curve(found, k, choose) {
   h('title', {}, `k = ${q[0]}: costs ${P(q[1])}, at least ${P(q[2])}`));
   return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'group', 'aria-label': 'Cost against k, as a share of the most a release can cost. Choose a point to ask for its k.' },
     lines(Y, [0, top / 2, top], 44, W - 16, v => Math.round(100 * v) + ' %'),
-    [2, 3, 5, 10, 20, 50].filter(v => v >= least && v <= most).map(v => h('text', { x: X(v), y: H - 19, 'text-anchor': 'middle' }, v)), h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, 'k'),
+    [2, 3, 5, 10, 20, 50].filter(v => v >= least && v <= most).map(v => word(X(v), H - 19, 'middle', v)), word(W / 2, H - 3, 'middle', 'k'),
     h('path', { class: 'band', d: path(1) + p.slice().reverse().map(q => `L${X(q[0]).toFixed(1)} ${Y(q[2]).toFixed(1)}`).join('') + 'Z' }), h('path', { class: 'bound', d: path(2) }), h('path', { class: 'cost', d: path(1) }), p.map(point)),
   h('p', { class: 'key' }, h('span', {}, h('i', { class: 'a' }), 'found'), h('span', {}, h('i', { class: 'n' }), 'might still be spared'), h('span', {}, 'choose a point to ask for its k'))];
 }
@@ -44,13 +45,13 @@ export function crowds(f) {
   const bar = (kind, i, v, y = Y(v[Math.floor(i)])) => h('rect', { class: 'bar-' + kind, x: 55 + i * w, width: w * .38, y, height: Y(0) - y });
   return [picture(W, H, f.sizes.map((s, i) => `classes of ${s}: ${N(f.before[i])} ${what} before, ${N(f.after[i])} after`).join('; '),
     lines(Y, [0, top / 2, top], 52, W, v => N(Math.round(v))),
-    f.sizes.map((s, i) => [bar('b', i, f.before), bar('a', i + .42, f.after), h('text', { x: 55 + (i + .4) * w, y: H - 19, 'text-anchor': 'middle' }, s)]),
-    h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, `${what} in the class`)), keyBA()];
+    f.sizes.map((s, i) => [bar('b', i, f.before), bar('a', i + .42, f.after), word(55 + (i + .4) * w, H - 19, 'middle', s)]),
+    word(W / 2, H - 3, 'middle', `${what} in the class`)), keyBA()];
 }
 
 export function distribution(bars) {
   const most = Math.max(...bars.flatMap(b => [b[1] ?? 0, b[2]]), 1), W = 480, R = 24, long = v => (v ?? 0) / most * (W - 255), name = b => b[0] ?? '(missing)';
   return [picture(W, bars.length * R + 4, bars.map(b => `${name(b)}: ${N(b[1] ?? 0)} before, ${N(b[2])} after`).join('; '), bars.map((b, i) => [
-    h('text', { x: 142, y: i * R + 16, 'text-anchor': 'end' }, name(b).length > 24 ? name(b).slice(0, 23) + '…' : name(b)), h('rect', { class: 'bar-b', x: 150, y: i * R + 4, height: 7, width: long(b[1]) }), h('rect', { class: 'bar-a', x: 150, y: i * R + 12, height: 7, width: long(b[2]) }),
-    h('text', { x: 156 + Math.max(long(b[1]), long(b[2])), y: i * R + 15 }, `${N(b[1] ?? 0)} → ${N(b[2])}`)])), keyBA()];
+    word(142, i * R + 16, 'end', name(b).length > 24 ? name(b).slice(0, 23) + '…' : name(b)), h('rect', { class: 'bar-b', x: 150, y: i * R + 4, height: 7, width: long(b[1]) }), h('rect', { class: 'bar-a', x: 150, y: i * R + 12, height: 7, width: long(b[2]) }),
+    word(156 + Math.max(long(b[1]), long(b[2])), i * R + 15, null, `${N(b[1] ?? 0)} → ${N(b[2])}`)])), keyBA()];
 }

@@ -1,30 +1,23 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, among, begin, call, change, draw, figures, form, h, h1, h2, hidden, inline, lead, needs, note, num, region, rowhead, say, screen, small, soft, stale, start, tick, tr } from '/desk.js';
+import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
-const made = () => S.state.job?.changed != null;
-const colhead = (text, number) => h('th', { scope: 'col', class: number ? 'num' : null }, text);
-const table = (caption, heads, body) => h('table', {}, h('caption', { class: 'hidden' }, caption), h('thead', {}, tr(heads.map(colhead))), h('tbody', {}, body));
-const marked = (id, at) => Object.assign(at, { id });
-const card = (title, ...inside) => h('section', { class: 'card', 'aria-label': title }, h2(title), ...inside);
+const compared = (caption, heads, body) => table(caption, heads.map(colhead), body);
 
 const SIZE = 50, look = { start: 0, changed: '', class: '', column: '', value: '' };
 function rows() {
   if (!made()) return needs();
   const box = h('div', { class: 'scroll tall', ...region('Rows') }), where = h('span', { class: 'num', role: 'status', id: 'where' });
-  const show = async () => {
-    const asked = Object.entries(look).filter(([, v]) => v !== '' && v != null);
-    let d;
-    try { d = await call(`rows?count=${SIZE}&` + new URLSearchParams(asked)); } catch (error) { box.replaceChildren(note(error.message)); return; }
-    if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; return show(); }
+  const asked = () => new URLSearchParams(Object.entries(look).filter(([, v]) => v !== '' && v != null));
+  const show = () => latest(box, `rows?count=${SIZE}&` + asked(), d => {
+    if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; show(); return []; }
     where.textContent = d.total ? `${N(look.start + 1)}–${N(Math.min(d.total, look.start + SIZE))} of ${N(d.total)} rows` : 'no such row';
-    box.replaceChildren(h('table', { class: 'cells', 'aria-rowcount': d.total }, h('caption', { class: 'hidden' }, 'Rows before and after; a changed cell shows both'),
-      h('thead', {}, tr(colhead('row', 1), d.columns.map(n => colhead(n)), colhead('class', 1), colhead('its rows', 1))),
-      h('tbody', {}, d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
-        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i])))))));
     box.scrollTop = 0;
-  };
+    return table('Rows before and after; a changed cell shows both', [colhead('row', 1), d.columns.map(n => colhead(n)), colhead('class', 1), colhead('its rows', 1)],
+      d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
+        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), pale(N(d.sizes[i])))), { class: 'cells', 'aria-rowcount': d.total });
+  });
   const set = what => { Object.assign(look, { start: 0 }, what); const c = $('only'); if (c) c.hidden = look.class === ''; show(); };
   const pick = (id, all) => h('select', { id, onchange: e => set({ [id]: e.target.value }) }, among(all, look[id]));
   const turn = by => { look.start = Math.max(0, look.start + by * SIZE); show(); };
@@ -32,12 +25,12 @@ function rows() {
   const known = Object.keys(S.state.job.by_column);
   show();
   return [stale(), h1('Before and after'), lead('A changed cell shows what it was → what it is. These pages show the original: they are only for you.'),
-    inline(h('button', { onclick: () => turn(-1) }, 'Back'), h('button', { onclick: () => turn(1) }, 'Next'),
+    inline(button('Back', () => turn(-1)), button('Next', () => turn(1)),
       h('label', {}, 'from row ', h('input', { type: 'number', min: 1, max: S.table.rows, id: 'from', onchange: e => { look.start = Math.max(0, e.target.value - 1); show(); } })), where),
     inline(h('label', {}, 'show ', pick('changed', [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])])),
       h('label', {}, 'where ', pick('column', [['', 'any column'], ...names.map(n => [n, n])])),
       h('label', {}, 'was ', h('input', { id: 'value', value: look.value, onchange: e => set({ value: e.target.value }) })),
-      h('button', { id: 'only', hidden: look.class === '', onclick: () => { set({ class: '' }); box.focus(); } }, 'All classes')),
+      button('All classes', () => { set({ class: '' }); box.focus(); }, { id: 'only', hidden: look.class === '' })),
     h('div', { class: 'card' }, box)];
 }
 const missing = v => v ?? h('span', { class: 'soft' }, '(missing)');
@@ -53,31 +46,31 @@ function use() {
   if (!f) { figures().then(() => S.figures && dispatchEvent(new PopStateEvent('popstate'))); return [h1('Risk and use'), lead('counting…')]; }
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
   return [stale(), h1('What risk is left, and what use'), lead('Risk: how easily somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole table.'), h('div', { class: 'many' },
-    card('Risk', table('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
+    card('Risk', compared('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
     card((f.people == null ? 'Rows' : 'People') + ' by the size of their class', f.people && small(`${N(f.people)} people; each counts in every class that holds rows of this person.`), crowds(f)), attacks(),
-    card('Which columns tell people apart', small('Rows that alone have their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
-    card('Which columns go together', small('Cramér’s V: 0 is not at all, 1 is completely.'), table('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => tr(rowhead(`${a} and ${b}`), num(V(x)), num(V(y)), num(x == null || y == null ? '–' : signed(y - x)))))),
+    card('Which columns tell people apart', small('Rows that alone have their values in these columns.'), compared('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
+    card('Which columns go together', small('Cramér’s V: 0 is not at all, 1 is completely.'), compared('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => tr(rowhead(`${a} and ${b}`), num(V(x)), num(V(y)), num(x == null || y == null ? '–' : signed(y - x)))))),
     study(), Object.entries(f.bars).map(([name, bars]) => card(name, distribution(bars))))];
 }
 function population() {
   return form(() => { S.figures = null; change('population', { path: $('people').value }); },
-    h('label', { for: 'people' }, 'Population ', h('span', { class: 'soft small' }, 'a table of everybody, for the journalist’s risk')), h('input', { id: 'people', value: S.state.population ?? '', placeholder: 'path of a table' }), h('button', {}, 'Compare'));
+    entry('people', ['Population ', aside('a table of everybody, for the journalist’s risk')], { value: S.state.population ?? '', placeholder: 'path of a table' }), button('Compare'));
 }
 const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
 function attacks() {
   const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
-  const button = h('button', { id: 'attack', onclick: () => start('attack') }, 'Attack the release');
-  const body = !work ? button : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), button]
-    : [table('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
-  return marked('attacks', card('Attacks', head, body));
+  const again = button('Attack the release', () => start('attack'), { id: 'attack' });
+  const body = !work ? again : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), again]
+    : [compared('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
+  return section('attacks', 'Attacks', h2('Attacks'), head, body);
 }
 const rate = x => x == null ? '–' : P(Math.max(0, x));
 function study() {
   const work = S.state.study, names = S.state.analyses, shown = v => typeof v === 'number' ? N(v) : v ?? '–';
-  return marked('study', card('Your own analysis',
-    names.length ? names.map((n, i) => h('button', { onclick: () => start('study', { number: i }) }, 'Run ' + n)) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask.'),
+  return section('study', 'Your own analysis', h2('Your own analysis'),
+    names.length ? names.map((n, i) => button('Run ' + n, () => start('study', { number: i }))) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask.'),
     !work ? null : work.state === 'running' ? running(work) : work.state === 'failed' ? note(work.error)
-      : table('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a)))))));
+      : compared('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a))))));
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
 
@@ -85,11 +78,11 @@ function compare() {
   const kept = S.state.kept, heads = ['scenario', 'changed cells', 'cost', 'at least', 'gap', 'classes', 'smallest', 'actions'];
   return [stale(), h1('Scenarios side by side'), lead('Keep a release here, ask for something else, and compare.'),
     note('Publish one of them at most: who has two releases of the same people can intersect them.'),
-    inline(h('button', { class: 'main', id: 'keep', disabled: !made(), onclick: () => change('keep') }, 'Keep the present release')),
-    h('div', { class: 'card' }, kept.length ? table('Scenarios', heads, kept.map((s, i) => tr(rowhead(s.name), num(P(s.cells ? s.changed / s.cells : 0)), num(N(s.cost)), num(N(s.bound)), num(P(s.gap)), num(N(s.classes)), num(N(s.smallest)),
-      num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { onclick: () => change(what, { number: i }) }, text, hidden(` (scenario ${i + 1})`))))))) : soft('None is kept yet.')),
+    inline(button('Keep the present release', () => change('keep'), { class: 'main', id: 'keep', disabled: !made() })),
+    h('div', { class: 'card' }, kept.length ? compared('Scenarios', heads, kept.map((s, i) => tr(rowhead(s.name), num(P(s.cells ? s.changed / s.cells : 0)), num(N(s.cost)), num(N(s.bound)), num(P(s.gap)), num(N(s.classes)), num(N(s.smallest)),
+      num([['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => button([text, hidden(` (scenario ${i + 1})`)], () => change(what, { number: i }))))))) : soft('None is kept yet.')),
     form(async () => { if (await change('save', { folder: $('savefolder').value })) say('Saved'), $('saved').textContent = 'saved as ' + S.state.saved; },
-      h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no row of the table'))];
+      entry('savefolder', 'Save the work in the folder', { size: 34, required: true }), button('Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no row of the table'))];
 }
 
 function publish() {
@@ -99,11 +92,11 @@ function publish() {
   return [stale(), h1('Publish'), lead('Files appear whole or not at all, and the release is read back before it gets its name. What is private can undo the release, or tells of the original: keep it in the house.'),
     (state.job?.warnings ?? []).map(w => note(w + '.')),
     h('div', { class: 'two' }, h('section', { class: 'card ask', 'aria-label': 'Files' }, h2('Files'),
-      h('div', {}, h('label', { for: 'folder' }, 'Folder ', h('small', {}, 'it is made if it is not there')), h('input', { id: 'folder', size: 40, value: state.folder, onchange: place })),
-      h('div', { class: 'outputs' }, Object.entries(outputs).map(([id, o]) => tick({ id: 'out-' + id, checked: state.names.includes(id), disabled: id === 'release', onchange: place }, h('b', {}, o.name), h('small', { class: 'grow' }, o.what), h('span', { class: o.public ? 'badge good' : 'badge warn' }, o.public ? 'may leave the house' : 'private')))),
+      field('folder', 'Folder', 'it is made if it is not there', h('input', { id: 'folder', size: 40, value: state.folder, onchange: place })),
+      h('div', { class: 'outputs' }, Object.entries(outputs).map(([id, o]) => tick({ id: 'out-' + id, checked: state.names.includes(id), disabled: id === 'release', onchange: place }, h('b', {}, o.name), h('small', { class: 'grow' }, o.what), o.public ? badge('may leave the house', 'good') : badge('private', 'warn')))),
       tick({ id: 'replace' }, 'replace files that are there'),
       state.published.length ? tick({ id: 'another' }, 'I know that another release of these people was published') : null,
-      inline(h('button', { class: 'main', id: 'publish', disabled: !made() || state.stale || !state.folder, onclick: go }, 'Write the files'), !made() ? h('span', { class: 'badge warn' }, 'no release yet') : !state.folder ? h('span', { class: 'soft small' }, 'name a folder first') : null),
+      inline(button('Write the files', go, { class: 'main', id: 'publish', disabled: !made() || state.stale || !state.folder }), !made() ? badge('no release yet', 'warn') : !state.folder ? aside('name a folder first') : null),
       h('p', { id: 'written', role: 'status' }, S.written ? 'Written: ' + S.written.join(', ') : '')),
     card('policy.toml', h('pre', region('The policy file'), state.policy)))];
 }
