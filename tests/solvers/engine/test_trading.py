@@ -213,16 +213,7 @@ def test_wide_search_is_lawful_and_comes_near_the_optimum(kind: str) -> None:
     assert least <= cost <= 1.03 * least
 
 
-def test_wide_search_is_repeatable() -> None:
-    """Tests equal classes for equal seeds without a time limit."""
-    instance = random_table(np.random.default_rng(36), "suppression", (120, 121), (5, 6))
-    problem = Problem(instance, KAnonymity(3))
-    one, two = (solve(problem, Engine(visits=1), Context(seed=5)) for _ in range(2))
-    assert (one.solution.classes == two.solution.classes).all()
-    assert one.bound == two.bound
-
-
-@pytest.mark.parametrize(("k", "rows"), [(3, 150), (8, 120)])
+@pytest.mark.parametrize(("k", "rows"), [(3, 110), (8, 105)])
 def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(
     k: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +228,7 @@ def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(
         )
         for _ in range(2)
     )  # fmt: skip
-    assert (one.solution.classes == two.solution.classes).all()
+    assert (one.solution.classes == two.solution.classes).all() and one.bound == two.bound
     assert lawful(one.solution.classes, k) and one.bound <= one.solution.cost == naive_cost(
         one.solution
     )
@@ -250,7 +241,7 @@ def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(
 def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:
     """Tests equal classes for equal seeds where blocks of rows follow trading, and the bound."""
     rng = np.random.default_rng(38)
-    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 150).round().astype(str) for j in range(3)})
+    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 90).round().astype(str) for j in range(3)})
     told: list[str] = []
     one, two = (
         ic.anonymize(

@@ -51,9 +51,9 @@ def facts(found: Outcome) -> list[Any]:
 
 
 def test_interpreted_kernels_make_the_same_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests 23 tables of stars, hierarchies and ranges, and models of one and two values."""
-    few, some = replace(SHAPE, rows=(2, 20)), chain(tables(5, 2, SHAPE), ranged_tables(6, 2, MOST))
-    every = chain(tables(9, 10, few), ranged_tables(10, 8, few.rows), some, tables(7, 1, WIDE))
+    """Tests 12 tables of stars, hierarchies and ranges, and models of one and two values."""
+    few, some = replace(SHAPE, rows=(2, 20)), chain(tables(5, 1, SHAPE), ranged_tables(6, 1, MOST))
+    every = chain(tables(9, 5, few), ranged_tables(10, 4, few.rows), some, tables(7, 1, WIDE))
     for number, (instance, _) in enumerate(every):
         cases: list[tuple[Any, Any]] = [(solver.SimplexMatching(), KAnonymity(2))]
         if instance.sensitive is not None:
@@ -93,12 +93,11 @@ class Counting(Listener):
 register("numba:compile", Counting())
 pairs = enumerate(product("abcde", "pqrst"))
 rows = pl.DataFrame([dict(a=a, b=b, c=str(i % 7), s="xyz"[i % 3]) for i, (a, b) in pairs])
-for size in (10, 25):
-    rows.head(size).write_csv("in.csv")
-    for model in ({"k": 2}, {"k": 4}, {"k": 3, "l": 2, "sensitive": "s"}):
-        made = ic.anonymize("in.csv", seed=1, **model)
-        assert made.cost == made.lower_bound, model
-        made.write("out.csv")
+rows.write_csv("in.csv")
+for model in ({"k": 2}, {"k": 4}, {"k": 3, "l": 2, "sensitive": "s"}):
+    made = ic.anonymize("in.csv", seed=1, **model)
+    assert made.cost == made.lower_bound, model
+    made.write("out.csv")
 """
 
 
