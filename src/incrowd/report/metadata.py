@@ -74,6 +74,8 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
             "status": view.status,
             "changed_cells": dict(view.changed),
             "columns_left_out": view.left_out,
+            **({"suppressed_rows": view.suppressed_rows} if view.suppressed_rows else {}),
+            **({"deleted_rows": view.deleted[0]} if view.deleted is not None else {}),
         },
     }
 

@@ -238,6 +238,7 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "columns": release.columns,
         "cells": release.cells,
         "changed_cells": release.changed_cells,
+        **({"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}),
         **({} if release.deleted is None else {"deleted_rows": len(release.deleted.rows)}),
         "k": int(release.k),
         "models": " and ".join(release.models),

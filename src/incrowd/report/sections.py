@@ -77,15 +77,8 @@ def done(view: View) -> Section:
             f"{view.earlier:,} of the {view.rows:,} rows were published before and stand here as "
             "they did; cost and bound are those of all rows. "
         )
-    if view.deleted is not None:
-        rows, price = view.deleted
-        were = "was" if rows == 1 else "were"
-        gone += (
-            f"{counted(rows, 'row')} {were} deleted, which costs {shown_price(price)} for each. "
-        )
-        others += " with such deletions"
-        if rows and view.inside is not None:
-            gone += "Figures before are those of the rows that stayed. "
+    missing, which = rows_missing(view)
+    gone, others = gone + missing, others + which
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."
     elif view.lower_bound == 0:
@@ -103,6 +96,26 @@ def done(view: View) -> Section:
         "Cells, classes and cost were re-checked by code that the search does not share."
     )
     return Section("done", "What was done", body)
+
+
+def rows_missing(view: View) -> tuple[str, str]:
+    """What is said of rows that are not published, and of the releases that the bound is of."""
+    found, others, rows = "", "", 0
+    if view.suppressed_rows:
+        rows, others = view.suppressed_rows, " without these rows"
+        found = (
+            f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'} left out, because the table "
+            "as a whole breaks the models; each counts as wholly suppressed. "
+        )
+    if view.deleted is not None:
+        (rows, price), others = view.deleted, " with such deletions"
+        were = "was" if rows == 1 else "were"
+        found = (
+            f"{counted(rows, 'row')} {were} deleted, which costs {shown_price(price)} for each. "
+        )
+    if rows and view.inside is not None:
+        found += "Figures before are those of the rows that stayed. "
+    return found, others
 
 
 def changes(view: View, pictures: Pictures) -> Section:
