@@ -1,5 +1,6 @@
 """Tests of dropping rows from a table that breaks the model as a whole."""
 
+import json
 from itertools import combinations
 from pathlib import Path
 
@@ -13,19 +14,24 @@ from hypothesis import strategies as st
 
 from dial import few
 from incrowd import anonymize
+from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.encoding.suppressed_rows import fewest_dropped
 from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy import Policy
 from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model
+from incrowd.privacy.once import Once
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.published.verification import verify_release
+from incrowd.report.make import external_report, internal_report
+from incrowd.report.metadata import descriptor
 from incrowd.tables.files import open_table
 
 MODELS: list[Model] = [
@@ -66,6 +72,71 @@ def test_fewest_of_one_attribute(values: list[int], model: Model) -> None:
     if best:
         with pytest.raises(NoLawfulReleaseError, match="suppress-rows"):
             fewest_dropped(model, table, best - 1, np.zeros(len(values)))
+
+
+COUNTED: list[PerAttribute] = [
+    FrequencyDiversity(2, 0),
+    RecursiveDiversity(2, 2, 0),
+    RecursiveDiversity(3, 3, 0),
+    AlphaK("0.4", 2, attribute=0),
+    AlphaK("0.3", 1, attribute=0, values=(0, 1)),
+]
+
+
+@settings(max_examples=few(90), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=9),
+    st.sampled_from(COUNTED),
+)
+def test_fewest_where_values_of_a_person_count_once(
+    rows: list[tuple[int, int]], counted: PerAttribute
+) -> None:
+    """Tests the number of dropped rows against all subsets: a pair goes with all its rows."""
+    pairs = sorted({*rows})
+    values = np.array([(value, whose, pairs.index((whose, value))) for whose, value in rows])
+    table = Group(values.astype(np.int32), (3, 4, len(pairs)))
+    model = Once(counted, 2, np.array([value for _, value in pairs]))
+    best = brute(model, table)
+    if best is None:
+        with pytest.raises(NoLawfulReleaseError):
+            fewest_dropped(model, table, 9, np.zeros(len(rows)), pairs=[2])
+        return
+    dropped = fewest_dropped(model, table, best, np.zeros(len(rows)), pairs=[2])
+    rest = Group(np.delete(table.values, dropped, axis=0), table.sizes)
+    assert len(dropped) == best and model.lawful(rest, rest)
+
+
+VISITS = "pid,a,s\n" + "".join(
+    f"{who},{a},{s}\n"
+    for who, a, s in [
+        *[("A", "x", "flu")] * 3,
+        *[("B", a, "flu") for a in "xy"],
+        *[("C", a, s) for a, s in zip("xyz", ("flu", "flu", "gout"), strict=True)],
+        *[("D", "y", "flu"), ("D", "z", "cold"), ("E", "z", "ok"), ("E", "y", "flu")],
+    ]
+)
+
+
+def test_rows_left_out_where_people_are_counted(tmp_path: Path) -> None:
+    """Tests release, proof and verdicts: 5 people with flu of 8 pairs, two of which have one row.
+
+    Of A's three rows and B's two none goes, for D and E have flu in one row only.
+    """
+    table, out, proof = (tmp_path / name for name in ("in.csv", "out.csv", "out.proof"))
+    table.write_text(VISITS)
+    roles = ["-k", "2", "--person", "pid", "--sensitive", "s", "--l", "2", "--l-kind", "frequency"]
+    asked = ["anonymize", str(table), "-o", str(out), *roles, "--proof", str(proof), "--json"]
+    run = CliRunner().invoke(cli, [*asked, "--suppress-rows", "1"])
+    assert run.exit_code == 1 and "more rows" in run.stderr and not out.exists()
+    run = CliRunner().invoke(cli, [*asked, "--suppress-rows", "4"])
+    assert run.exit_code == 0 and json.loads(run.stdout)["suppressed_rows"] == 2
+    assert pl.read_csv(out)["s"].value_counts(sort=True)["count"][0] == 7
+    told = check(out, table, proof)
+    assert told.accepted and told.facts["suppressed_rows"] == 2
+    verify = ["verify", str(out), "--original", str(table), *roles, "--suppress-rows"]
+    for most, code in (("2", 0), ("1", 1)):
+        run = CliRunner().invoke(cli, [*verify, most, "--proof", str(proof)])
+        assert run.exit_code == code, run.output
 
 
 def test_rare_values_of_another_attribute_stay() -> None:
@@ -161,3 +232,15 @@ def test_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(cli, asked)
     assert run.exit_code != 0
     assert isinstance(run.exception, InputError | SystemExit)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_reports_tell_of_rows_left_out(tmp_path: Path) -> None:
+    """Tests that reports, metadata and figures count them, and say whose bound it is."""
+    release = anonymize(FRAME, 1, **ASKED, suppress_rows=6)
+    release.write(tmp_path / "out.csv")
+    for text in (internal_report(release), external_report(release)):
+        assert "5 rows were left out, because the table broke the model" in text
+        assert "lawful release of the rows kept costs less" in text
+    told = descriptor(release, tmp_path / "out.csv", tmp_path)["incrowd"]
+    assert told["suppressed_rows"] == 5 == release.summary()["suppressed_rows"].item()

@@ -81,7 +81,7 @@ def test_no_row_is_left_out_for_values_that_count_once(tmp_path: Path) -> None:
         return rows[2:].with_columns(pl.lit(0, pl.Int64).alias("price"))
 
     verdict = check(*paths[:2], forged(paths[2], fewer))
-    assert "where people are counted" in str(verdict.reason)
+    assert "of a table that is lawful whole" in str(verdict.reason)
 
 
 def test_columns_are_a_list_of_names(tmp_path: Path) -> None:

@@ -95,7 +95,11 @@ def test_the_command_line_defaults_like_python_or_says_why(option: Option):
 def test_the_help_names_options_as_they_are_typed():
     """Tests that an option which another one's help speaks of has its dashes."""
     found = {parameter.name: parameter for parameter in command.params}
-    parts = {"k": "beside --protect 1", "strict": "with --id has", "hierarchies": "range, mean,"}
+    parts = {
+        "k": "beside --protect it is 1",
+        "strict": "with --id has",
+        "hierarchies": "range, mean,",
+    }
     for name, part in parts.items():
         assert part in (getattr(found[name], "help", None) or "")
 

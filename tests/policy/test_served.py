@@ -55,7 +55,8 @@ def test_owners() -> None:
 def test_apart(name: str, others: str, why: str) -> None:
     """Tests that an option is refused beside each of those that it is not served with."""
     for other in others.split():
-        said = f"{name.replace('links', 'linked')} is not served with .*{other.split('!')[0]}"
+        one, another = (text.replace("links", "linked") for text in (name, other.split("!")[0]))
+        said = f"{one} is not served with .*{another}"
         with pytest.raises(InputError, match=said):
             Policy(**{**ASKING[other], **ASKING[name]})
     assert Policy(protect="a,b:2", method="combinations", order="shuffle").protect

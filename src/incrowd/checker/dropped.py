@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import files
+from incrowd.checker import files, once
 from incrowd.checker.inequality import Ints
 from incrowd.checker.limits import require_within
 from incrowd.checker.models import columns_of, lawful, least_size
-from incrowd.checker.people import with_owners
+from incrowd.checker.people import named, persons, with_owners
 from incrowd.checker.recheck import require_permutation
 from incrowd.checker.rejection import require
 
@@ -34,8 +34,7 @@ def without_dropped(
 
     Rejected are more rows than the proof says may be left out, another number than it states, a
     row used twice, any row left out of a table that is lawful as it stands, and more rows than the
-    fewest where that number is known; and any beside a model that counts people: rows are counted
-    here.  Of rows without a person see ``with_owners``.
+    fewest where that number is known.  Of rows without a person see ``with_owners``.
     """
     before, origin = with_owners(before, origin, models)
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
@@ -53,8 +52,6 @@ def without_dropped(
     kept = np.zeros(before.height, bool)
     kept[origin] = True
     require(int(kept.sum()) == len(origin), "the row map uses an original row twice")
-    plain = not any(model.get("model") == "people" for model in models)
-    require(plain, "rows are left out where people are counted")
     require(not lawful_whole(before, models), "rows are left out of a table that is lawful whole")
     least = fewest(before, models, dropped)
     require(least in (None, dropped), f"{dropped} rows are left out where {least} would do")
@@ -65,15 +62,20 @@ def lawful_whole(table: pl.DataFrame, models: Sequence[Mapping[str, Any]]) -> bo
     """Whether the table as one class obeys the models; some only compare it with itself."""
     if table.height < least_size(models):
         return False
-    for model in models:
-        if model.get("model") not in ("k-anonymity", *AS_TABLE):
-            columns = columns_of(model, table)
-            keys = pl.DataFrame(
-                [files.as_text(table[c]).alias(str(j)) for j, c in enumerate(columns)]
-            )
-            counts = Counter(keys.rows())
-            if not lawful(model, counts, counts):
-                return False
+    asked = [m for m in models if m.get("model") not in ("k-anonymity", *AS_TABLE)]
+    whose = persons(models)
+    columns = {column for model in asked for column in columns_of(model, table)} - {*whose}
+    looked = [files.as_text(table[column]) for column in sorted(columns)]
+    looked += named([files.as_text(table[column]) for column in whose], models)
+    frame = pl.DataFrame(looked)
+    for model in asked:
+        keys = [frame[c].alias(str(j)) for j, c in enumerate(columns_of(model, frame))]
+        counts: Counter[Any] = Counter(pl.DataFrame(keys).rows())
+        if model.get("once"):
+            found = once.table_of(model, frame, columns_of(model, frame)[0], models)
+            counts = Counter({(value,): people for value, people in found.items()})
+        if not lawful(model, counts, counts):
+            return False
     return True
 
 
@@ -81,11 +83,11 @@ def fewest(table: pl.DataFrame, models: Sequence[Mapping[str, Any]], enough: int
     """Return the fewest rows to leave out, looking no further than ``enough``; None: not known.
 
     Known for models of one column that ask the less of sorted counts, the more even they are: rows
-    are taken from whichever value is the most frequent then.
+    are taken from whichever value is the most frequent then.  Not known where people are counted.
     """
     asked = [m for m in models if m.get("model") not in ("k-anonymity", *AS_TABLE)]
     columns = {c for model in asked for c in columns_of(model, table)}
-    if len(columns) != 1 or any("values" in model for model in asked):
+    if persons(models) or len(columns) != 1 or any("values" in model for model in asked):
         return None
     counts = Counter((value,) for value in files.as_text(table[columns.pop()]).to_list())
     left = MOST_COUNTED + EACH * table.height

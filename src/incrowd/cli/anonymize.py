@@ -34,6 +34,7 @@ from incrowd.cli.reporting import (
     require_reports,
     write_reports,
 )
+from incrowd.cli.sections import Sectioned
 from incrowd.cli.summary import summary
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
@@ -56,7 +57,7 @@ WRITTEN |= {"--pseudonym-table": "pseudonym_table", "--held-back": "held_back"}
 WRITTEN |= {option: name for name, option in FILES.items()}
 
 
-@click.command("anonymize")
+@click.command("anonymize", cls=Sectioned)
 @click.argument("table", metavar="IN")
 @click.option(
     "-o",

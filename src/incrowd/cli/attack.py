@@ -7,11 +7,12 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, print_tables, say
+from incrowd.cli.sections import Sectioned
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 
 
-@click.command("attack")
+@click.command("attack", cls=Sectioned)
 @click.argument("release")
 @click.option("--original", required=True, metavar="IN", help="The table it was made from.")
 @click.option(

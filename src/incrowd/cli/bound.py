@@ -9,6 +9,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
+from incrowd.cli.sections import Sectioned
 from incrowd.policy.served import require_served
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from incrowd.solvers.base import Context
 
 
-@click.command("bound")
+@click.command("bound", cls=Sectioned)
 @click.argument("table", metavar="IN")
 @options.policy_options(
     *(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit", "threads"),

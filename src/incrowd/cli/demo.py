@@ -10,6 +10,7 @@ from incrowd.cli.output import aligned, print_json, release_record
 from incrowd.cli.places import require_apart
 from incrowd.cli.progress import progress
 from incrowd.cli.reporting import FILES, report_options, require_reports, write_reports
+from incrowd.cli.sections import Sectioned
 from incrowd.cli.summary import summary
 from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
@@ -24,7 +25,7 @@ GAP = 0.01  # a demo should not keep people waiting for the last cell
 REPORTS = (*FILES, "report_frontier", "report_attacks", "group")
 
 
-@click.command("demo")
+@click.command("demo", cls=Sectioned)
 @options.policy_options("k")
 @click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
 @options.policy_options(*options.SEARCH, "survey_weight")

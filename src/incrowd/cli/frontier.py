@@ -8,6 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import aligned, print_json, say, warn
 from incrowd.cli.places import is_picture, require_apart, require_one_output, require_places
 from incrowd.cli.progress import progress
+from incrowd.cli.sections import Sectioned
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
@@ -18,7 +19,7 @@ from incrowd.text.units import shown, shown_gap
 MOST = 10_000  # values of k in one sweep
 
 
-@click.command("frontier")
+@click.command("frontier", cls=Sectioned)
 @click.argument("table", metavar="IN")
 @click.option(
     "-k",

@@ -7,6 +7,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, require_places
+from incrowd.cli.sections import Sectioned
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SERVED = ("qi", "sensitive", "id", "person", *options.COSTS, "time_limit", "seed")
 
 
-@click.command("republish")
+@click.command("republish", cls=Sectioned)
 @click.argument("table", metavar="NEW")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The next release.")
 @click.option(

@@ -6,6 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
+from incrowd.cli.sections import Sectioned
 from incrowd.errors import InputError
 from incrowd.text.units import counted
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from incrowd.published.verification import Verdict
 
 
-@click.command("verify")
+@click.command("verify", cls=Sectioned)
 @click.argument("release")
 @click.option("--original", metavar="IN", help="The table it was made from.")
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")

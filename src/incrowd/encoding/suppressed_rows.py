@@ -54,6 +54,7 @@ def fewest_dropped(
     most: int,
     dear: NDArray[np.float64],
     names: Sequence[str] = (),
+    pairs: Sequence[int] = (),
 ) -> Ints:
     """Return the numbers of the rows (int64, rising) to drop so that the rest is lawful.
 
@@ -62,6 +63,7 @@ def fewest_dropped(
     most: rows that may be dropped.
     dear: float64, shape (rows,): of rows that serve alike the dearest one is dropped.
     names: of the sensitive columns, for messages.
+    pairs: the attributes of pairs of a value and a person, where models count those.
 
     Raises
     ------
@@ -82,6 +84,9 @@ def fewest_dropped(
             break
         load[~kept] = -1
         serve = order[load[order] == load.max()]
+        if pairs:
+            work = rows_of_pairs(rest, table.values[serve], pairs)
+            serve = serve[work == work.min()]
         kept[serve[np.argmax(frequency(rest, table.values[serve]))]] = False
     none = "obeys" if len(table.sizes) <= 1 else "was found that obeys"
     raise NoLawfulReleaseError(
@@ -94,6 +99,11 @@ def frequency(rest: Group, values: NDArray[np.int32]) -> Ints:
     """int64, shape (rows,): how often the values of rows stand in ``rest``, over all attributes."""
     counts = (rest.histograms[a][values[:, a]] for a in range(len(rest.sizes)))
     return np.sum([*counts], axis=0) if len(rest.sizes) else np.zeros(len(values), np.int64)
+
+
+def rows_of_pairs(rest: Group, values: NDArray[np.int32], pairs: Sequence[int]) -> Ints:
+    """int64, shape (rows,): how many rows of ``rest`` have the pairs of these rows."""
+    return np.sum([rest.histograms[a][values[:, a]] for a in pairs], axis=0)
 
 
 def rarity(instance: Instance) -> NDArray[np.float64]:
@@ -111,7 +121,8 @@ def without_rows(table: Coded, policy: Policy) -> Kept:
     row = instance.copies  # copy by copy: which of equal rows is the first, lots have said
     group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
     names, dear = table.roles.sensitive, rarity(instance)[row]
-    dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
+    pairs = range(len(names) + 1, len(table.attributes))  # the persons stand before them
+    dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names, pairs)
     if not len(dropped):
         return Kept(table)
     kept = np.ones(instance.rows, bool)

@@ -21,7 +21,11 @@ OWNERS = (  # an option, the one without which nobody would look at it, and what
     ("survey_stratum", "survey_weight", ""),
 )
 APART = (  # an option, those that it is not served with, and why
-    ("suppress_rows", "person", "it leaves out rows, not people; leave one of them out"),
+    (
+        "suppress_rows",
+        "links_rows constant_alike",
+        "leaving out rows makes no table lawful for laws on all rows of a person; leave it out",
+    ),
     ("links_rows", f"{CONSTRAINTS} veil", "leave one of them out"),
     (
         "constant_alike",

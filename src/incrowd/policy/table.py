@@ -38,8 +38,8 @@ class Asked:
         Unsaid(5),
         Option(
             "whole",
-            "least number of rows alike in all quasi-identifiers; beside `protect` 1 where it is "
-            "not said",
+            "least number of rows alike in all quasi-identifiers; beside `protect` it is 1 unless "
+            "it is said",
             "-k",
             least=1,
         ),
@@ -48,8 +48,8 @@ class Asked:
         (),
         Option(
             "combinations",
-            "chosen combinations of quasi-identifiers, each with its own k, such as "
-            "`age,sex,zip:5`: what a row shows in these columns at least so many rows show",
+            "a k of their own for chosen combinations of quasi-identifiers, such as "
+            "`age,sex,zip:5`: at least so many rows agree in these columns",
             "--protect",
             "A,B,…:K",
             words="all quasi-identifiers together, by `k`",
@@ -96,7 +96,7 @@ class Asked:
         Option(
             "flag",
             "with `person`: quasi-identifiers that are constant within each person show one cell "
-            "in all rows of a person, so that joining these tells no more of them than one does",
+            "in all rows of a person, so that joining these rows tells no more than one of them",
             "--constant-alike",
         ),
     )
@@ -261,8 +261,8 @@ class Asked:
         False,
         Option(
             "flag",
-            "use all of the time limit, or all of what methods would do without one, also where "
-            "it brings next to nothing any more; `--gap 0` asks for the same",
+            "search until the time limit (without one until methods have nothing left to try), "
+            "even where that brings next to nothing; `--gap 0` asks for the same",
             "--spend",
         ),
     )
@@ -270,8 +270,9 @@ class Asked:
         None,
         Option(
             "whole",
-            "of all randomness but that of keys and of the coins of `veil`; given, the order of "
-            "shuffled rows follows from it, but under `veil`",
+            "number from which the search draws its random choices; if given, the order of "
+            "shuffled rows follows from it, too (not with `veil`). Keys and the coins of `veil` "
+            "never do",
             "--seed",
             least=0,
             words="0 for the search, and an order of rows that nobody can make again",
@@ -293,8 +294,8 @@ class Asked:
         0,
         Option(
             "whole",
-            "where the table breaks the model: leave out the fewest rows that make it lawful, at "
-            "most so many; each counts as wholly suppressed, and the bound speaks of the others",
+            "leave out the fewest rows, at most so many, if the table as a whole breaks the model; "
+            "each counts as wholly suppressed, and the bound is one for the other rows",
             "--suppress-rows",
             "MAX",
             least=0,
@@ -304,9 +305,9 @@ class Asked:
         None,
         Option(
             "text",
-            "leave out rows that are cheaper to delete than to hide: `price=9,most=2%` charges 9 "
-            "for each, by default what a row of stars costs, and deletes at most so many or such "
-            "a share; the bound speaks of all releases that may do so",
+            "leave out rows that are cheaper to delete than to hide: `price=9,most=2%` counts 9 "
+            "for each (by default as much as a row of stars) and deletes at most 2 % of the rows; "
+            "the bound holds for all releases that may do so",
             "--delete-rows",
             "price=X,most=N|N%",
             words="none",
@@ -317,9 +318,9 @@ class Asked:
         False,
         Option(
             "flag",
-            "with an earlier release: leave out for now the new rows of which its difference to "
-            "this one tells a sensitive value, for all that their class gained has that value "
-            "(with `person`: or is one person's)",
+            "with an earlier release: leave out for now the new rows of a class that gained rows "
+            "of one sensitive value only (with `person`: or of one person), because the "
+            "difference of the two releases tells it",
             "--hold-back",
         ),
     )
@@ -347,9 +348,8 @@ class Asked:
         POINT,
         Option(
             "text",
-            "what stands before the decimals of numbers that are texts: with `,` `1,5` and "
-            "`1.234,5` are numbers for hierarchies, ranges, averages and distances, which are "
-            "written so too; what options say has a point",
+            "decimal mark of numbers that are texts: with `,` `1,5` and `1.234,5` are numbers, and "
+            "what is made of them is written so, too; options are written with a point",
             "--decimal",
             choices=DECIMALS,
         ),
@@ -377,7 +377,7 @@ class Asked:
         ),
     )
     survey_stratum: str | None = row(
-        None, Option("text", "strata, beside `survey_weight`", "--survey-stratum", "COLUMN")
+        None, Option("text", "strata of the sample: a column", "--survey-stratum", "COLUMN")
     )
     order: str = row(
         "keep",

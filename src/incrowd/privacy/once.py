@@ -127,3 +127,10 @@ class Once(Model):
             return ""
         attained = float(self.model.value(seen, seen))
         return f" ({self.called(columns)}: the table attains {attained:.6g})"
+
+    def load(self, rest: Group, values: NDArray[np.int32]) -> Counts | None:
+        """How many people have the value of each row, where that breaks the model."""
+        seen = self.seen(rest)
+        if self.model.fits(seen, seen):
+            return None
+        return self.model.heavy(seen)[values[:, self.attribute]]

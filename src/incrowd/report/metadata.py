@@ -81,7 +81,9 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
 
 def lacking(view: View) -> dict[str, Any]:
     """Return how many rows the release lacks, where its cost counts any."""
-    found: dict[str, Any] = {"suppressed_rows": view.dropped} if view.dropped else {}
+    found: dict[str, Any] = {}
+    if view.suppressed_rows:
+        found["suppressed_rows"] = view.suppressed_rows
     if view.deleted is not None:
         found |= {"deleted_rows": view.deleted[0], "deletion_price": view.deleted[1]}
     return found

@@ -72,26 +72,15 @@ def small(figure: str, words: str) -> Html:
 def done(view: View) -> Section:
     """What was done: cost and bound in words."""
     gone = ""
-    others = f"lawful release of the {'rows kept' if view.dropped else 'same table'}"
+    others = f"lawful release of the {'rows kept' if view.suppressed_rows else 'same table'}"
     if view.earlier:
         gone = (
             f"{view.earlier:,} of the {view.rows:,} rows were published before and stand here as "
             "they did; cost and bound are those of all rows. "
         )
-    if view.dropped:
-        gone += (
-            f"{counted(view.dropped, 'row was', 'rows were')} left out, because the table broke "
-            "the model; the cost counts each as a row of stars. "
-        )
+    gone += left_out(view)
     if view.deleted is not None:
-        rows, price = view.deleted
-        gone += (
-            f"{counted(rows, 'row was', 'rows were')} deleted, which costs {shown_price(price)} "
-            "for each. "
-        )
         others += " with such deletions"
-    if view.inside is not None and (view.dropped or (view.deleted and view.deleted[0])):
-        gone += "Figures before are those of the rows that stayed. "
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."
     elif view.lower_bound == 0:
@@ -109,6 +98,25 @@ def done(view: View) -> Section:
         "Cells, classes and cost were re-checked by code that the search does not share."
     )
     return Section("done", "What was done", body)
+
+
+def left_out(view: View) -> str:
+    """What is said of rows that are not published."""
+    says = ""
+    if rows := view.suppressed_rows:
+        says = (
+            f"{counted(rows, 'row was', 'rows were')} left out, because the table broke the model; "
+            "the cost counts each as a row of stars. "
+        )
+    if view.deleted is not None:
+        deleted, price = view.deleted
+        says += (
+            f"{counted(deleted, 'row was', 'rows were')} deleted, which costs {shown_price(price)} "
+            "for each. "
+        )
+    if view.inside is not None and (rows or (view.deleted and view.deleted[0])):
+        says += "Figures before are those of the rows that stayed. "
+    return says
 
 
 def changes(view: View, pictures: Pictures) -> Section:

@@ -154,7 +154,7 @@ class View:
     combinations: of quasi-identifiers that have a k of their own; then no k of all of them holds,
         unless it is one of these.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
-    dropped: rows left out because the table broke the model, each counted as a row of stars.
+    suppressed_rows: left out because the table broke the model, each counted as a row of stars.
     earlier: rows that an earlier release published, and that stay as they are.
     codes: published columns whose numbers are codes, and no quantities.
     na: texts that stand for missing values.
@@ -197,7 +197,7 @@ class View:
     averaged: Mapping[str, str] = field(default_factory=dict)
     combinations: tuple[Combination, ...] = ()
     deleted: tuple[int, Number] | None = None
-    dropped: int = 0
+    suppressed_rows: int = 0
     earlier: int = 0
     codes: frozenset[str] = frozenset()
     na: Marks = ()
@@ -283,7 +283,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         averaged=averages_of(release),
         combinations=() if release.protected is None else release.protected.asked,
         deleted=deletions_of(release),
-        dropped=release.suppressed_rows,
+        suppressed_rows=release.suppressed_rows,
         earlier=getattr(release, "earlier", 0),
         codes=codes_of(policy, (*roles.qi, *roles.sensitive, *roles.keep)),
         na=policy.na,
