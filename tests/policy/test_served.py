@@ -38,6 +38,7 @@ ASKING: dict[str, dict[str, Any]] = {  # what asks for an option, with what that
     "keep": {"keep": "a"},
     "derive": {"derive": {"age": "years(born, 2024-12-31)"}},
     "method": {"method": "mondrian"},
+    "cost!=level|ncp": {"cost": "stars"},
     "method!=combinations": {"method": "mondrian"},
     "reductions": {"reductions": "none"},
 }
@@ -66,10 +67,13 @@ def test_apart(name: str, others: str, why: str) -> None:
 def test_unserved(where: str, names: str, why: str) -> None:
     """Tests that each option is refused where it is not served, and that no default is."""
     require_served(Policy(), where)
+    require_served(Policy(cost="ncp"), where)
     for name in names.split():
         with pytest.raises(OutOfScopeError, match=r"not served (by|on|with)") as told:
             require_served(Policy(**ASKING[name]), where)
-        assert str(told.value).startswith(name.partition("=")[0].replace("links", "linked"))
+        assert str(told.value).startswith(
+            name.partition("=")[0].strip("!").replace("links", "linked")
+        )
 
 
 def test_a_pseudonym_of_the_person_links_rows() -> None:

@@ -16,11 +16,11 @@ from incrowd.averages.strata import Points, points_of, strata_of
 from incrowd.driver.solve import Solved, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean, listed
-from incrowd.hierarchy.averages import SERVED_COSTS, Averages
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
 from incrowd.policy.base import Policy
-from incrowd.policy.served import asked_among
+from incrowd.policy.served import require_served
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
@@ -30,8 +30,6 @@ from incrowd.text.units import counted
 
 FINE = 10**6  # costs are counted to a millionth of a cell, or finer
 QUANTUM = 1000  # prices to a thousandth of that
-UNSERVED = "person pseudonym l t models veil fixed linked caps "
-UNSERVED += "suppress_rows delete_rows reductions protect"
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # which would quote cells
@@ -75,22 +73,14 @@ def rules_of(policy: Policy) -> dict[str, Averages]:
 
 
 def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
-    """Raise HierarchyError for what does not go with averages.
+    """Raise OutOfScopeError for what does not go with averages.
 
     Raises
     ------
     InputError: there is no such method.
     """
     column, rule = next(iter(rules.items()))
-    asked = asked_among(policy, UNSERVED)
-    if policy.cost not in SERVED_COSTS:
-        asked.append("cost")
-    if asked:
-        raise HierarchyError(
-            f"column {column!r}: {rule} publishes averages, and these are not made under "
-            f"{', '.join(asked)}; give the column a range or a hierarchy with levels, or do not "
-            f"ask for {' or '.join(asked)}"
-        )
+    require_served(policy, "by averages", f"column {column!r}, {rule}: ")
     averaging(policy.method_id)
 
 
@@ -110,6 +100,7 @@ def encoded(source: Source, policy: Policy, rules: Mapping[str, Averages]) -> Co
     Raises
     ------
     HierarchyError: another quasi-identifier has several values; an averaged column is none.
+    OutOfScopeError: an option is not served by averages.
     InputError: see ``incrowd.encoding.encoded.coded``.
     """
     require_servable(policy, rules)

@@ -8,7 +8,7 @@ prices for classes of that size do too, and these a proof can state.
 A release of all rows comes first, and one of those that the search under k-anonymity keeps.  Of the
 cheaper one rows go whose deletion costs less than what the rest of their class saves by it, the
 rest still being lawful, and whole classes that cost more than their deletion; what is kept is
-released again, until that saves nothing.
+released again, until that saves nothing.  In the end small blocks are solved exactly.
 """
 
 from dataclasses import replace
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.deletion import bound_of
 from incrowd.deletion.found import DELETED, Found, Ints
 from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
+from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.deletion import Deletion
@@ -60,6 +61,8 @@ def by_model(
         if best.cost == before or stop.now() or stop.satisfied(best.cost, bound):
             break
         best.offer(again(problem, best.classes, method, context))
+    if not stop.satisfied(best.cost, bound) and not stop.now():
+        best.offer(by_blocks(problem, best.classes, deletion, context))
     return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), alike.prices)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem, kept_solution
+from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
 from incrowd.lattice.emission import Emission
 from incrowd.problem.deletion import Deletion
@@ -57,6 +58,8 @@ def by_search(
     if not stop.satisfied(best.cost, bound) and not stop.now():
         best.offer(again(problem, best.classes, method, context))
     best.offer(without_dear(problem, best.classes, deletion))
+    if not stop.satisfied(best.cost, bound) and not stop.now():
+        best.offer(by_blocks(problem, best.classes, deletion, context))
     return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), prices)
 
 

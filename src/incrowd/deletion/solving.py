@@ -16,8 +16,7 @@ So a lower bound, divided by k, is one, and a method within a factor of the opti
 
 Exact methods for tables whose rows may be deleted.
 
-``subset-dp`` knows the optimum of every sub-multiset of the rows: the best of those that lack few
-enough rows, with the price of these, is the optimum.  ``pattern-milp`` gets a variable for each
+``subset-dp``: see ``small.py``.  ``pattern-milp`` gets a variable for each
 distinct row, how many of its copies are deleted; these need no pattern.  They all leave to one
 place, whose capacity is the limit, so what is left with patterns fixed is a flow as before.
 """
@@ -30,6 +29,7 @@ from incrowd.bounds.leaf_costs import averaged
 from incrowd.deletion.by_model import by_model
 from incrowd.deletion.found import DELETED, Found, cost_of, rechecked
 from incrowd.deletion.search import by_search
+from incrowd.deletion.small import by_subsets
 from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT, solve
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, StoppedError
 from incrowd.hierarchy.tree import Tree
@@ -40,8 +40,7 @@ from incrowd.reduce.leaf_costs import served_apart
 from incrowd.run.stop import Share, watched
 from incrowd.solvers.base import Context, Solver, insist
 from incrowd.solvers.catalog import LIMITED, by_id
-from incrowd.solvers.exact.submultisets import classes_of, work
-from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.exact.submultisets import work
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.patterns import closed_patterns
 from incrowd.solvers.fpt.program import (
@@ -202,31 +201,6 @@ def by_folding(
     kept = [side for side in sides if (side != DELETED).any()]  # none: a limit may forbid that
     best = min(kept, key=lambda side: cost_of(problem, side, deletion), default=sides[0])
     return Found(best, -(-solved.bound // k), solved.method, solved.ended)
-
-
-FAR = np.iinfo(np.int64).max
-
-
-def by_subsets(problem: Problem, deletion: Deletion, context: Context) -> Found:
-    """Take the best of all sub-multisets as what is kept.
-
-    Raises
-    ------
-    StoppedError: time ended before.
-    """
-    solver = SubsetDP(reductions="none")
-    insist(solver, problem)
-    with watched(context.stop):
-        filled = solver.optima(problem, context)
-    if filled is None:
-        raise StoppedError(f"method {solver.id!r} ended ({context.stop.why()}) before it was done")
-    parts, best, choice = filled
-    gone = problem.instance.rows - parts.size.astype(np.int64)
-    allowed = (best >= 0) & (gone <= deletion.limit(problem.instance.rows))
-    cost = np.where(allowed, best + deletion.price * gone, FAR)
-    kept = len(cost) - 1 - int(np.argmin(cost[::-1]))
-    classes = classes_of(problem, parts, solver.classes_of(choice, kept))
-    return Found(classes, int(cost[kept]), solver.id, "finished")
 
 
 def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found:

@@ -17,8 +17,6 @@ from incrowd.text.numerals import POINT, with_mark
 
 MEAN, MEDIAN, CENTROID = "mean", "median", "centroid"
 KINDS = (MEAN, MEDIAN, CENTROID)
-SERVED_COSTS = ("level", "ncp")
-"""Costs of a policy beside which averages are served; they have one of their own."""
 MOST_DIGITS = 18
 EXAMPLE = "write mean, median or centroid, or mean:digits=1 for the decimals that are published"
 

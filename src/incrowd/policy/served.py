@@ -9,6 +9,7 @@ CONSTRAINTS = "fixed linked caps"
 OF_ALL_ROWS = "constant_alike linked_rows"  # these laws look at all rows of a person together
 FURTHER = "models l t"
 MODEL = ", or name the model with its own parameters, such as --model "
+OTHER_COST = "cost!=level|ncp"  # averages have a cost of their own, beside which these are no wish
 ONE_MACHINE = "make the release on one machine"
 
 OWNERS = (  # an option, the one without which nobody would look at it, and what else will do
@@ -62,6 +63,13 @@ UNSERVED = (  # where, options that are not served there, and why, or what to do
         f"{CONSTRAINTS}",
         "leave it out, or make a single release (incrowd anonymize)",
     ),
+    (
+        "by averages",
+        f"person pseudonym {FURTHER} veil {CONSTRAINTS} suppress_rows delete_rows protect "
+        "reductions",
+        "give the column a range or a hierarchy with levels, or leave it out",
+    ),
+    ("by averages", OTHER_COST, "the spread of a class is what averages cost; leave it out"),
     ("by republish", "hold_back", "ask for -k 2 or more, which withholds people on its own"),
     (
         "by the page",
@@ -111,19 +119,22 @@ def require_together(policy: Any) -> None:
             raise InputError(f"{one[0]} is not served with {', '.join(asked)}: {why}")
 
 
-def require_served(policy: Any, where: str) -> None:
-    """Raise OutOfScopeError for an option that is not served; ``where``: one of ``UNSERVED``."""
+def require_served(policy: Any, where: str, begin: str = "") -> None:
+    """Raise OutOfScopeError for an option that is not served.
+
+    ``where``: one of ``UNSERVED``; ``begin``: what the error begins with.
+    """
     for place, names, why in UNSERVED:
         if place == where and (asked := asked_among(policy, names)):
             be = "is" if len(asked) == 1 else "are"
-            raise OutOfScopeError(f"{', '.join(asked)} {be} not served {where}: {why}")
+            raise OutOfScopeError(f"{begin}{', '.join(asked)} {be} not served {where}: {why}")
 
 
 def asked_among(policy: Any, names: str) -> list[str]:
     """Return those of some options, a text with spaces, that ask for another thing than by default.
 
-    ``name=value`` counts with that value alone, ``name!=value`` with any but that; ``links_rows``
-    is ``linked_rows``, or a pseudonym of the person, which asks for the same.
+    ``name=value`` counts with that value alone, ``name!=value|other`` with any but those;
+    ``links_rows`` is ``linked_rows``, or a pseudonym of the person, which asks for the same.
     """
     asked = [name.partition("!")[0] for name in names.split() if _is_asked(policy, name)]
     linking = "linked_rows" if policy.linked_rows else "a pseudonym of the person"
@@ -134,7 +145,7 @@ def _is_asked(policy: Any, name: str) -> bool:
     name, equals, value = name.partition("=")
     bare = name.rstrip("!")
     given = getattr(policy, bare)
-    if equals and (given == value) == (bare != name):
+    if equals and (given in value.split("|")) == (bare != name):
         return False
     default = OPTION[bare].default if bare in OPTION else False
     return given not in (default, None, (), {})

@@ -10,7 +10,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
-from incrowd.hierarchy.averages import SERVED_COSTS, Averages
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
@@ -20,6 +20,7 @@ from incrowd.hierarchy.ranges import DATES, NUMBERS, ORDER, STARS, WIDTH, Ranges
 from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.hierarchy.spec import source_of as rule_of
 from incrowd.policy import Policy
+from incrowd.policy.served import OTHER_COST, asked_among
 from incrowd.published.ladders import ladder_of
 from incrowd.text.marks import STAR
 from incrowd.text.numerals import POINT
@@ -161,7 +162,7 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     averaged = averaged_in(proof)
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)
-        if column in averaged and by_rule and policy.cost not in SERVED_COSTS:
+        if column in averaged and by_rule and asked_among(policy, OTHER_COST):
             yield f"column {column!r}: averages have a cost of their own (leave --cost out)"
             continue
         rule = stated_of(proof, column).get("range", {}).get("cost")

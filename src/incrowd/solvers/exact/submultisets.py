@@ -5,6 +5,7 @@ row r has place value ∏ over earlier rows of (copies + 1).  There are ∏ (cop
 when all rows differ, and a part always has a smaller number than the whole.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -52,7 +53,12 @@ def states(instance: Instance) -> int:
 
 def work(instance: Instance) -> int:
     """Return the number of (part, whole) pairs of sub-multisets: 3^n when all rows differ."""
-    return prod((int(c) + 1) * (int(c) + 2) // 2 for c in instance.counts)
+    return work_of(instance.counts.tolist())
+
+
+def work_of(counts: Iterable[int]) -> int:
+    """Return that number for rows of which there are so many copies each."""
+    return prod((c + 1) * (c + 2) // 2 for c in counts)
 
 
 def too_big(instance: Instance) -> bool:
