@@ -1,5 +1,6 @@
 """``incrowd methods``: every solver, its guarantee, its scope, its source."""
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
 def methods(as_json: bool) -> None:
     """List every solver, its guarantee and its source; each is a value of --method."""
     from incrowd.averages.catalog import METHODS
-    from incrowd.solvers.catalog import SOLVERS, aliases_of, deletes
+    from incrowd.solvers import catalog
 
     if as_json:
-        found = [record(solver) | {"deletes": deletes(solver)} for solver in SOLVERS]
-        print_json({"methods": found, "averaging": [record(method) for method in METHODS]})
+        found = [
+            record(solver, catalog) | {"deletes": catalog.deletes(solver)}
+            for solver in catalog.SOLVERS
+        ]
+        averaging = [record(method, catalog) for method in METHODS]
+        print_json({"methods": found, "averaging": averaging})
         return
-    for solver in SOLVERS:
-        also = "".join(f", also {alias}" for alias in aliases_of(solver))
-        number = deletes(solver)
+    for solver in catalog.SOLVERS:
+        also = "".join(f", also {alias}" for alias in catalog.aliases_of(solver))
+        number = catalog.deletes(solver)
         gone = f"; deletes {number} (--delete-rows)" if number else ""
         click.echo(f"{solver.id}{also}\n    {in_words(solver)}{gone}\n    {solver.source}")
     click.echo("\nFor columns whose averages are published (--hierarchy COL=mean):")
@@ -34,21 +39,19 @@ def methods(as_json: bool) -> None:
         click.echo(f"{method.id}\n    {words}\n    {method.source}")
 
 
-def record(solver: "Solver | Averaging") -> dict[str, Any]:
-    """Return a solver as plain data."""
-    from incrowd.solvers.catalog import aliases_of, has_reductions
-
+def record(solver: "Solver | Averaging", catalog: ModuleType) -> dict[str, Any]:
+    """Return a solver of the catalog as plain data."""
     known: Any = solver
     return {
         "id": solver.id,
-        "aliases": aliases_of(known),
+        "aliases": catalog.aliases_of(known),
         "guarantee": solver.guarantee,
         "models": list(solver.scope.models),
         "hierarchies": solver.scope.hierarchies,
         "rows": solver.scope.rows,
         "size_limit": size_limit(solver.scope),
         "worst_case_time": solver.scope.time,
-        "reductions": has_reductions(known),
+        "reductions": catalog.has_reductions(known),
         "source": solver.source,
     }
 
