@@ -135,14 +135,7 @@ def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
-    rows += [
-        [
-            f"{p.k:,}",
-            shown(p.cost),
-            shown(p.lower_bound),
-            shown_gap(p.gap),
-            f"{p.cost_fraction:.2%}",
-        ]
-        for p in found.points
-    ]
-    return aligned(rows)
+    told = ((p, shown(p.cost), shown(p.lower_bound), shown_gap(p.gap)) for p in found.points)
+    return aligned(
+        rows + [[f"{p.k:,}", *figures, f"{p.cost_fraction:.2%}"] for p, *figures in told]
+    )

@@ -38,7 +38,7 @@ def constraints_broken(
     trees = table.instance.trees
     changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
     for link in plan.links:
-        some = np.column_stack([starred_in(trees[j], columns[trees[j].column]) for j in link])
+        some = np.column_stack([columns[trees[j].column].shows(trees[j].star) for j in link])
         torn = np.flatnonzero(some.any(axis=1) & ~some.all(axis=1))
         how = "suppressed"
         if not len(torn):
@@ -63,11 +63,6 @@ def changed_in(tree: Family, column: Column) -> Mask:
     """bool, shape (rows,): which released cells are no original value."""
     leaves = set(tree.leaves)
     return np.array([text not in leaves for text in column.values] or [False])[column.codes]
-
-
-def starred_in(tree: Family, column: Column) -> Mask:
-    """bool, shape (rows,): which released cells are suppressed."""
-    return np.array([text == tree.star for text in column.values] or [False])[column.codes]
 
 
 def under(

@@ -206,7 +206,8 @@ class ExtendedRelease(Release):
         whole = self.texts_of_union()
         earlier = self.existing.rows
         before = texts(self.existing, self.edit.columns)
-        require_equal(whole[:earlier], before)
+        if not whole[:earlier].equals(before):
+            raise VerificationError("an earlier row is not as it was published")
         released, original = whole[earlier:], texts(self.source, self.roles.qi)
         total = 0
         try:
@@ -246,12 +247,6 @@ class ExtendedRelease(Release):
     @property
     def people(self) -> None:
         """None: nobody says whose earlier rows are."""
-
-
-def require_equal(found: pl.DataFrame, expected: pl.DataFrame) -> None:
-    """Raise unless the earlier rows stand in the union as they were."""
-    if not found.equals(expected):
-        raise VerificationError("an earlier row is not as it was published")
 
 
 def extended(table: Coded, existing: Source, policy: Policy, context: Context) -> ExtendedRelease:

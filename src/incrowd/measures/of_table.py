@@ -214,7 +214,7 @@ def _pairs_told(
             continue
         values = {*(column if before is None else before.encode(name)).values} - {star}
         if len(values) == 2:
-            found[name] = int((paired & (column.codes == column.values.index(star))).sum())
+            found[name] = int((paired & column.shows(star)).sum())
     hit = [name for name, cells in found.items() if cells]
     if hit:
         yield pairs(sum(found.values()), hit, shown=before is None)

@@ -55,6 +55,7 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
     if output.is_dir():
         raise InputError(f"{output}: metadata describes one file, and this is a folder")
     view = view_of(release, output.name, None)
+    combinations = [{"columns": list(one.columns), "k": one.k} for one in view.combinations]
     name = slug(output.stem)
     return {
         "profile": "tabular-data-package",
@@ -65,7 +66,7 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
             "version": view.version,
             "models": list(view.models),
             "k": view.k,
-            **combinations_of(view),
+            **({"combinations": combinations} if combinations else {}),
             "cost": view.cost,
             "cost_fraction": view.cost_fraction,
             "cost_measure": view.cost_name,
@@ -76,12 +77,6 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
             "columns_left_out": view.left_out,
         },
     }
-
-
-def combinations_of(view: View) -> dict[str, Any]:
-    """Return the combinations of columns that have a k of their own, where there are any."""
-    found = [{"columns": list(one.columns), "k": one.k} for one in view.combinations]
-    return {"combinations": found} if found else {}
 
 
 def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:

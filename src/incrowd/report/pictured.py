@@ -159,7 +159,10 @@ class Pictured:
         InputError: ``by`` is none of these.
         """
 
-        return summary_columns(self._release, by)
+        makers = {"release": whole, "column": by_column, "class": by_class}
+        if by not in makers:
+            raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), makers)}")
+        return alike(self._release.source, makers[by](self._release))
 
     def _repr_html_(self) -> str:
         """A card for notebooks; it shows no cell of the table."""
@@ -220,19 +223,9 @@ def card(release: "Published") -> str:
     return str(tag("table", caption, joined(*rows)))
 
 
-BY = ("release", "column", "class")
-
-
-def summary_columns(release: "Published", by: str) -> Any:
-    """Return the frame; see ``Release.summary``."""
-    makers = {"release": whole, "column": by_column, "class": by_class}
-    if by not in makers:
-        raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), BY)}")
-    return alike(release.source, makers[by](release))
-
-
 def whole(release: "Published") -> dict[str, list[Any]]:
     """One row about the release."""
+    people = release.people
     facts = {
         "rows": release.rows,
         "columns": release.columns,
@@ -250,18 +243,11 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "method": release.method,
         "classes": release.classes,
         "smallest_class": release.smallest_class,
-        **people_figures(release),
+        **({} if people is None else {"people": people, "fewest_people": release.fewest_people}),
         "seconds": release.seconds,
         "seed": int(release.seed),
     }
     return {name: [value] for name, value in facts.items()}
-
-
-def people_figures(release: "Published") -> dict[str, Any]:
-    """Return the people, and those of the class with the fewest, where they are counted."""
-    if release.people is None:
-        return {}
-    return {"people": release.people, "fewest_people": release.fewest_people}
 
 
 def by_column(release: "Published") -> dict[str, list[Any]]:
@@ -274,10 +260,7 @@ def by_column(release: "Published") -> dict[str, list[Any]]:
         "column": names,
         "changed": counts,
         "changed_fraction": [count / max(release.rows, 1) for count in counts],
-        "suppressed": [
-            int(sum((c.codes == i).sum() for i, v in enumerate(c.values) if v == star))
-            for c in after.values()
-        ],
+        "suppressed": [int(c.shows(star).sum()) for c in after.values()],
         "values_before": [len(c.values) for c in before.values()],
         "values_after": [len(c.values) for c in after.values()],
     }

@@ -190,7 +190,8 @@ class Series:
 
         What is drawn orders the published classes alone: the next search starts from the history.
         """
-        classes = sorted((dict(sorted(one.items())) for one in classes), key=who_is_in)
+        classes = [dict(sorted(one.items())) for one in classes]
+        classes.sort(key=lambda one: [(value, key or "") for value, key in one.items()])
         people = dict(self.before.people)
         company = beside(classes, self.before.people)
         for one in classes:
@@ -222,8 +223,3 @@ class Series:
         ranges = {names[n]: own for n, own in ranges_of(self.table.instance.trees).items()}
         require_true(original, released, ladders, ranges, release.cost_units)
         require_alike(frame, list(names), CLASS)
-
-
-def who_is_in(one: Mapping[str, str | None]) -> list[tuple[str, str]]:
-    """Return what orders classes: each value with who has it."""
-    return [(value, key or "") for value, key in one.items()]
