@@ -56,11 +56,7 @@ def distance_of(
 
         families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
         tree = trees_of(families, "the distance of a sensitive attribute")[0]
-        if tree.levels > MOST_DEPTH:
-            raise InputError(
-                f"the distance 'hierarchy' of {name!r}: the hierarchy has {tree.levels:,} levels, "
-                f"and at most {MOST_DEPTH} are served; leave some out"
-            )
+        require_shallow(tree.levels, f"the distance 'hierarchy' of {name!r}")
         return Hierarchical.of(tree, column.values)
     if not Path(text).is_file():
         hint = did_you_mean(text, DISTANCES)
@@ -110,6 +106,15 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
         return Ordered(given_order(name, column.values, given))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def require_shallow(levels: int, what: str = "a hierarchical distance") -> None:
+    """Raise InputError for a hierarchy of values too deep for the re-check, before the search."""
+    if levels > MOST_DEPTH:
+        raise InputError(
+            f"{what}: the hierarchy has {levels:,} levels, and at most {MOST_DEPTH} are served; "
+            "leave some out"
+        )
 
 
 def require_coarse(metric: Metric) -> None:

@@ -168,13 +168,11 @@ class ModelSpec:
 
     def _guarding(self, attribute: int, name: str, column: "Column") -> Model:
 
-        code = {text: i for i, text in enumerate(column.values)}
-        guarded = []
         for value in self.values or ():
-            if value not in code:
+            if value not in column.values:
                 raise InputError(f"models: values: column {name!r} has no cell equal to {value!r}")
-            guarded.append(code[value])
-        return AlphaK(self.alpha, 1 if self.k is None else self.k, attribute, tuple(guarded))
+        guarded = tuple(map(column.values.index, self.values or ()))
+        return AlphaK(self.alpha, 1 if self.k is None else self.k, attribute, guarded)
 
 
 def diversity(kind: str, l: Any, c: Any, attribute: int | None = None) -> Model:  # noqa: E741
