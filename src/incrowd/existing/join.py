@@ -118,7 +118,6 @@ class Joining:
     @cached_property
     def support(self) -> Ints:
         """int64, shape (distinct,): what a row pays in a new class at the least."""
-
         if self.instance.rows < self.k:
             return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
         price, complete = support_prices(PrefixTree(self.instance), self.k, VISITS)
@@ -346,7 +345,6 @@ class Joining:
 
     def bound(self) -> int:
         """Return what the new rows pay at the least, in units of 1/scale."""
-
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:
             return int(join @ instance.counts) if (join < FAR).all() else 0

@@ -103,7 +103,6 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
-
         if not ks:
             return
         tree, prices = PrefixTree(self.problem.instance, self.context.stop), None
@@ -152,7 +151,6 @@ class Sweep:
 
     def bound_anyhow(self) -> None:
         """Bound the smallest k where time ended before a method could, and so all larger ones."""
-
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
         if at is not None and not at.bound and self.method == "auto" and self.context.stop.now():

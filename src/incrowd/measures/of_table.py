@@ -161,7 +161,7 @@ def measure(
         risk=_risk(known, columns, agreed, population, star, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
-            *_warnings(figures.get("sensitive", ())),
+            *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),
             *found_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
             *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
@@ -194,12 +194,6 @@ def _combinations(
             smallest_group=int(sizes.min(initial=rows)),
             rows_below=int(groups.sizes[sizes < one.k].sum()),
         )
-
-
-def _warnings(sensitive: Sequence[SensitiveFigures]) -> Iterator[str]:
-    """Yield what the figures of a release do not say; no cell is named."""
-    if any(one.distinct_l > 1 for one in sensitive):
-        yield DIVERSITY
 
 
 def _pairs_told(

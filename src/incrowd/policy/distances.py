@@ -39,7 +39,6 @@ def distance_of(
         lines ``value;other value;distance``, or of one value a line from least to greatest.
     decimal: what stands before the decimals of numbers.
     """
-
     if text == "equal":
         return Equal()
     if text == "ordered":
@@ -66,7 +65,6 @@ def distance_of(
 
 def _unordered(name: str, column: "Column", decimal: str) -> str:
     """Return why a column has no order of its own, and what to do."""
-
     file = "give a file with one value a line, from least to greatest, as --distance"
     missing = any(map(is_missing, column.values))
     known = [value for value in column.values if value is not None and not is_missing(value)]
@@ -88,7 +86,6 @@ def _unordered(name: str, column: "Column", decimal: str) -> str:
 
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
-
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
     is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")
     given = read_metric(path) if is_metric else read_order(path)

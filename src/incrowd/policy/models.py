@@ -133,7 +133,6 @@ def of_people(
     ------
     InputError: a model that counts rows, of which a person may have many.
     """
-
     linked = policy.links_rows
     people = People(
         policy.k, sensitive, tuple(policy.person), policy.missing_person, linked,

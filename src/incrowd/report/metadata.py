@@ -37,7 +37,6 @@ def write_metadata(release: Published, output: str | Path, path: str | Path) -> 
     ------
     InputError: the folder cannot be written; the release is a folder.
     """
-
     release.require_kept(path, "the metadata")
     found = descriptor(release, Path(output), Path(path).parent)
     with whole(path) as file:
