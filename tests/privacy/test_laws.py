@@ -19,9 +19,10 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.law import DISTINCT, SHARES
 from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric, transport
-from incrowd.privacy.model import Model
+from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.numbers import log_sign
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
@@ -217,3 +218,22 @@ def test_a_threshold_is_sought_once_for_each_count(monkeypatch: pytest.MonkeyPat
             model.numbers(counts)
             found += asked
         assert few and len(many) <= 3 * len(few), model
+
+
+def test_of_many_laws_only_the_strictest_are_asked() -> None:
+    """Tests that implied laws are left out, and that the others say the same of every class."""
+    table = Group(np.array([[v, v % 3] for v in (0, 0, 0, 1, 1, 2, 3, 3)]), SIZES)
+    own = AlphaK("0.7", 2), AlphaK("0.6", 3), DistinctDiversity(1), DistinctDiversity(2)
+    model = all_of([*own, AlphaK("0.6", 1, 0, (1, 2)), DeltaDisclosure("0.9")])
+    laws = laws_of(model, table)
+    assert laws.least[0] == 3
+    assert sorted(laws.kind.tolist()) == [SHARES] * 4 + [DISTINCT] * 2  # of each attribute 3, not 6
+    rng = np.random.default_rng(0)
+    answers = set()
+    for size in rng.integers(1, 9, few(300)):
+        group = Group(table.values[rng.choice(8, size, replace=False)], SIZES)
+        hist = np.concatenate(group.histograms)
+        found = violation(laws, hist, int(size)) == 0
+        answers.add(found)
+        assert found == all(part.lawful(group, table) for part in model.parts)
+    assert answers == {True, False}

@@ -13,6 +13,7 @@ from incrowd.checker.verify import check
 from incrowd.errors import InputError
 from incrowd.hierarchy import HierarchyRows
 from incrowd.policy import distances
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.t_closeness import TCloseness
@@ -80,6 +81,13 @@ def test_distances_given_in_python_are_told_before_the_search(
     with pytest.raises(InputError, match="at most 2 values"):
         model = TCloseness("0.5", Metric.of([[0, 1, 1], [1, 0, 1], [1, 1, 0]]))
         ic.anonymize(FRAME, 2, sensitive="s", keep="b", models=model)
+    leaves, root = (0, 1, 2), (0, 0, 0)
+    for levels in (100, 101):
+        distance = Hierarchical((*[leaves] * (levels - 1), root))
+        told = "101 levels" if levels > 100 else "the search has begun"
+        with pytest.raises((InputError, AssertionError), match=told):
+            model = TCloseness("0.5", distance)
+            ic.anonymize(FRAME, 2, sensitive="s", keep="b", models=model)
 
 
 def test_what_is_just_within_is_served(tmp_path: Path) -> None:

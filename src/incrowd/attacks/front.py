@@ -81,7 +81,7 @@ def attack(
     if is_release(release):
         require_unsaid(given, policy)
     wanted = chosen([attacks] if isinstance(attacks, str) else attacks)
-    asked = _policy(policy, given)
+    asked = read_policy(policy) or Policy(**given)
     tables = tables_of(release, original, people, asked, proof, other, other_policy)
     return attacked(tables, wanted, require or {}, seed, bool(attacks))
 
@@ -93,10 +93,6 @@ def require_unsaid(given: Mapping[str, Any], policy: Any) -> None:
     if said or policy is not None:
         names = ", ".join(said or ["policy"])
         raise InputError(f"a Release knows {names}; leave it out, or attack its .data")
-
-
-def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:
-    return read_policy(policy) or Policy(**given)
 
 
 def read_policy(policy: Policy | str | Path | None) -> Policy | None:
@@ -324,7 +320,8 @@ def finding(
 ) -> Finding:
     """Make one attack, with chance of its own."""
     chance = np.random.default_rng([seed, number, *one.name.encode()])
-    outcome = one.run(scene, number, chance)
+    outcome, other = one.run(scene, number, chance), scene.other if one.other else None
+    guessed = scene.approximate or (other is not None and other.approximate)
     return Finding(
         name=one.name,
         column=column,
@@ -332,8 +329,7 @@ def finding(
         against=one.against,
         outcome=outcome,
         held_out=held,
-        approximate=one.whose
-        and (scene.approximate or (one.other and getattr(scene.other, "approximate", False))),
+        approximate=one.whose and guessed,
         required=limits.get(one.name),
     )
 

@@ -242,7 +242,7 @@ def encoded(
             require_no_star(name, column.values, policy.star)
     trees = trees_of(columns, policy, roles)
     codes = [
-        np.column_stack([leaves(columns[t.column][i], t) for t in trees])
+        np.column_stack([columns[t.column][i].among(t.leaves) for t in trees]).astype(np.int64)
         for i in range(len(bearers))
     ]
     return trees, codes
@@ -257,12 +257,6 @@ def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> 
     sources = {n: s for n, s in policy.sources().items() if n not in roles.sensitive}
     found, _ = build_trees(values, sources, policy.cost, policy.weights)
     return tuple(with_star(tree, policy.star) for tree in found)
-
-
-def leaves(column: Column, tree: Family) -> Ints:
-    """int64, shape (rows,): leaf of each cell."""
-    place = {value: code for code, value in enumerate(tree.leaves)}
-    return np.array([place[value] for value in column.values] or [0], np.int64)[column.codes]
 
 
 def labels_of(
@@ -313,10 +307,7 @@ def worn_by(table: Table, secrets: Sequence[Secret]) -> Ints:
     worn = np.full((table.rows, len(secrets)), -1)
     for j, secret in enumerate(secrets):
         if secret.column in table.columns:
-            number = {text: code for code, text in enumerate(secret.values)}
-            cells = table.encode(secret.column)
-            codes = [number.get(text, -1) for text in cells.values] or [0]
-            worn[:, j] = np.array(codes, np.int64)[cells.codes]
+            worn[:, j] = table.encode(secret.column).among(secret.values)
     return worn
 
 

@@ -32,7 +32,6 @@ def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
     ------
     InputError: the file is no proof, or one of other tables.
     """
-
     require_one_line(path, "the proof")
     try:
         table = read_proof(path, rows).rows

@@ -117,13 +117,9 @@ def together(
 
 
 def lowered(price: Floats, points: Points) -> Floats:
-    """Return prices less what doubles may lose."""
-    return np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)
-
-
-def doubt_of(points: Points) -> float:
-    """Return more than what doubles lose of a row: coordinates are right to 2⁻⁵² of themselves."""
-    return FAR * len(points.axes) * (1 + float(np.abs(points.place).max(initial=0))) ** 2
+    """Return prices less what doubles may lose: coordinates are right to 2⁻⁵² of themselves."""
+    far = 1 + float(np.abs(points.place).max(initial=0))
+    return np.maximum(price * (1 - MARGIN) - FAR * len(points.axes) * far**2, 0)
 
 
 class Nearest(NamedTuple):

@@ -17,7 +17,8 @@ from incrowd.bounds.ranked import ranked
 from incrowd.bounds.top_copies import Pad, fill_top_copies, new_pad
 from incrowd.bounds.whole import whole
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part, strictest
+from incrowd.privacy.law import strictest
+from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
 from incrowd.problem.problem import Problem
 
 COMMON = (CAPPED, DISTINCT)

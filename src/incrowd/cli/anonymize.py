@@ -299,7 +299,6 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when an output cannot be made."""
-
     require_proof_of(statement, proof)
     outputs = [name for name in (output, proof, statement) if name is not None]
     named = (table, *outputs)

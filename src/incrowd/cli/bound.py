@@ -69,7 +69,6 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
         "rows": instance.rows,
@@ -86,7 +85,6 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "
         f"{shown(record['lower_bound'])}, "

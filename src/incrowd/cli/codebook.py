@@ -131,7 +131,6 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     rows are lost, by design, and how many must not be told in public. δ follows from k, the
     sample and ε. Make one release of a table: each further one adds its own ε and δ.
     """
-
     require_apart({"-o": output, "--statement": given["statement"]}, table, given)
     if given["statement"] is not None and is_stream(output):
         raise InputError("--statement needs a file for OUT: it states its hash")
@@ -224,7 +223,6 @@ def record(release: "CodebookRelease", output: str) -> dict[str, Any]:
 @epsilon_option
 def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
     """Say the δ of a release by patterns, without any table."""
-
     if (k is None) == (delta is None):
         raise InputError("give either -k or --delta")
     found = codebooks.least_k(sample, epsilon, delta) if k is None else k

@@ -69,7 +69,6 @@ def demo(
 
 def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
     """Return the whole story: before, after, summary, what to do next."""
-
     source = "drawn from a seed" if synthetic else "NHEFS 1971, complete cases"
     names = list(release.roles.qi)
     alone = int(table.select(names).is_unique().sum())

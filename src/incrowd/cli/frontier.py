@@ -91,7 +91,6 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
 def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when an output cannot be made."""
-
     if output is not None and is_picture(output):
         raise InputError(f"{output}: -o writes the points as CSV; --svg FILE.svg draws them")
     require_places(output, svg)
@@ -134,16 +133,8 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
-    rows += [
-        [
-            f"{p.k:,}",
-            shown(p.cost),
-            shown(p.lower_bound),
-            shown_gap(p.gap),
-            f"{p.cost_fraction:.2%}",
-        ]
-        for p in found.points
-    ]
-    return aligned(rows)
+    told = ((p, shown(p.cost), shown(p.lower_bound), shown_gap(p.gap)) for p in found.points)
+    return aligned(
+        rows + [[f"{p.k:,}", *figures, f"{p.cost_fraction:.2%}"] for p, *figures in told]
+    )

@@ -13,7 +13,7 @@ from incrowd.tables.atomic import require_place, whole
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
-    from incrowd.policy.guess import Guess
+    pass
 
 
 @click.command("init")
@@ -43,26 +43,21 @@ def init(
     require_place(output)
     source = options.opened(table, given)
     guesses = guess(source, options.marked(None, given["na"], source.columns), given["decimal"])
-    require_quasi_identifier(guesses)
+    roles = [each.role for each in guesses]
+    if "qi" not in roles:
+        raise InputError(
+            "every column looks like an identifier or a sensitive one; write the policy by hand "
+            "and name the quasi-identifiers with qi"
+        )
     text = policy_text(guesses, k, free_star(source, guesses), given["decimal"])
     with whole(output) as file:
         file.write(text.encode())
     if as_json:
         columns = [vars(each) for each in guesses]
         print_json({"columns": columns, "k": k, "output": output})
-    roles = [each.role for each in guesses]
     named = ("qi", "sensitive", "id", *(["person"] if "person" in roles else []))
     found = ", ".join(f"{roles.count(role)} {role}" for role in named)
     say(f"{counted(len(guesses), 'column')}: {found}; check each guess", quiet)
     if output != "-":
         say(f"written  {output}", quiet)
     warn(totals(source))
-
-
-def require_quasi_identifier(guesses: "list[Guess]") -> None:
-    """Raise where there is nothing that a release could change."""
-    if not any(each.role == "qi" for each in guesses):
-        raise InputError(
-            "every column looks like an identifier or a sensitive one; write the policy by hand "
-            "and name the quasi-identifiers with qi"
-        )

@@ -53,7 +53,6 @@ class _Families(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-
         known = self.list_commands(ctx)
         if args and args[0] not in known:
             ctx.fail(f"there is no instance {args[0]!r}{did_you_mean(args[0], known)}")
@@ -175,7 +174,6 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
 
 
 def _text(source: str) -> str:
-
     try:
         if source == "-":
             return sys.stdin.read()

@@ -37,7 +37,6 @@ def require_apart(
     outputs: option → file, in the order in which they are named.
     given: the options, among them those of ``READ``.
     """
-
     inputs = _inputs()
     if table is not None and given.get("of_table") and is_address(table):
         table = inputs.with_table(table, given["of_table"])

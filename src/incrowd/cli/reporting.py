@@ -59,7 +59,6 @@ report_options = together(
 
 def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
     """Raise InputError when a report cannot be made."""
-
     if given.get("report_frontier") is not None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.constraints.plan import rows_with
 from incrowd.errors import VerificationError, listed
 from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
@@ -46,7 +45,7 @@ def require_constraints_of(
         if cap.value is None:
             columns = [number[cap.column]]
         else:
-            mask = rows_with(source, cap.column, cap.value)
+            mask = source.encode(cap.column).shows(cap.value)
             inside = pl.Series(mask if order is None else mask[order])
         caps.append(CappedCells(columns, inside, cap.exact_share, cap.name))
     require_constraints(

@@ -121,15 +121,7 @@ def _limit(cap: Cap, source: Source, place: dict[str, int]) -> Limit:
         return Limit(cap, place[cap.column], None, source.rows)
     if cap.column not in source.columns:
         raise no_column("caps", cap.column, source.columns)
-    inside = rows_with(source, cap.column, cap.value)
+    inside = source.encode(cap.column).shows(cap.value)
     if not inside.any():
         raise InputError(f"caps: no row is among {cap.name}")
     return Limit(cap, None, inside, int(inside.sum()) * len(place))
-
-
-def rows_with(source: Source, column: str, value: str) -> NDArray[np.bool_]:
-    """bool, shape (rows,): whether the cell of a column is ``value``."""
-    encoded = source.encode(column)
-    if value not in encoded.values:
-        return np.zeros(source.rows, bool)
-    return encoded.codes == encoded.values.index(value)

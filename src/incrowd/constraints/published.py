@@ -9,7 +9,7 @@ from incrowd.constraints.levels import torn_rows
 from incrowd.constraints.plan import Limit, Plan, plan_of
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, listed
-from incrowd.hierarchy.family import Family, trees_of
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import ends, places_among
 from incrowd.policy import Policy
 from incrowd.tables.base import Column
@@ -36,9 +36,9 @@ def constraints_broken(
     """
     plan = plan_of(table, policy)
     trees = table.instance.trees
-    changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
+    changed = np.column_stack([columns[tree.column].among(tree.leaves) < 0 for tree in trees])
     for link in plan.links:
-        some = np.column_stack([starred_in(trees[j], columns[trees[j].column]) for j in link])
+        some = np.column_stack([columns[trees[j].column].shows(trees[j].star) for j in link])
         torn = np.flatnonzero(some.any(axis=1) & ~some.all(axis=1))
         how = "suppressed"
         if not len(torn):
@@ -57,17 +57,6 @@ def constraints_broken(
                 f"{count:,} of {cells:,} cells of {limit.cap.name} were changed, more than "
                 "its cap allows"
             )
-
-
-def changed_in(tree: Family, column: Column) -> Mask:
-    """bool, shape (rows,): which released cells are no original value."""
-    leaves = set(tree.leaves)
-    return np.array([text not in leaves for text in column.values] or [False])[column.codes]
-
-
-def starred_in(tree: Family, column: Column) -> Mask:
-    """bool, shape (rows,): which released cells are suppressed."""
-    return np.array([text == tree.star for text in column.values] or [False])[column.codes]
 
 
 def under(

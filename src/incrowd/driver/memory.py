@@ -50,7 +50,6 @@ def within_memory(
 
 def with_less(problem: Problem, solver: Solver, auto: bool) -> Iterator[Solver]:
     """Yield versions of a solver that keep less and less."""
-
     candidates = [solver]
     engine = by_id("engine")
     if auto and solver.id != engine.id and engine.refuse(problem) is None:

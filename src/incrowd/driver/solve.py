@@ -239,7 +239,6 @@ def fewer_copies(problem: Problem) -> Reduced:
     As ``TightThreshold``, with one more bound on the copies of a row in impure classes: each such
     class can be cut to k rows, one of which is not a copy of the row (step 1 there).
     """
-
     instance = problem.instance
     removed = np.zeros(instance.distinct, np.int64)
     if problem.model.size_decides:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from incrowd.encoding.lots import by_content, cells_of, drawn, first_of_equals
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
-from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans, with_star
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy.base import Policy
@@ -125,7 +124,7 @@ def coded(
     widest = max((len(tree.leaves) for tree in trees), default=1)
     leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
     for j, tree in enumerate(trees):
-        leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
+        leaves[:, j] = columns.pop(tree.column).among(tree.leaves)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
         secret = attributes_of(source, roles, policy, None if by_name else leaves)
@@ -169,12 +168,6 @@ def attributes_of(
         for name in roles.sensitive if counts_pairs(policy) else ():
             found[f"{name}\0{roles.attributes[-1]}"] = paired(found[name], people)
     return found
-
-
-def _leaf_codes(column: Column, tree: Family) -> NDArray[np.integer]:
-    place = {value: code for code, value in enumerate(tree.leaves)}
-    renumber = np.array([place[value] for value in column.values], np.int32)
-    return renumber[column.codes] if len(column.values) else column.codes
 
 
 def require_no_star(name: str, texts: tuple[str | None, ...], star: str) -> None:

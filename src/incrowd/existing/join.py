@@ -99,7 +99,8 @@ class Joining:
         ------
         NoLawfulReleaseError: some rows fit nowhere.
         """
-        starts = [self.may_gain]
+        # alone: first the copies that some new class might serve better than joining does
+        starts = [self.support[self.instance.copies] < self.cheapest]
         if self.instance.rows <= SEVERAL:
             starts += [self.cheapest > 0, self.cheapest >= FAR, np.ones(self.instance.rows, bool)]
         best, least, seen = None, FAR, set()
@@ -115,14 +116,8 @@ class Joining:
         return best
 
     @cached_property
-    def may_gain(self) -> NDArray[np.bool_]:
-        """Copies that some new class might serve better than joining does."""
-        return self.support[self.instance.copies] < self.cheapest
-
-    @cached_property
     def support(self) -> Ints:
         """int64, shape (distinct,): what a row pays in a new class at the least."""
-
         if self.instance.rows < self.k:
             return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
         price, complete = support_prices(PrefixTree(self.instance), self.k, VISITS)
@@ -175,10 +170,6 @@ class Joining:
                 held[c] = np.vstack([held[c], values[place == c]])
         return held
 
-    def grown_are_lawful(self, place: Ints) -> bool:
-        """Whether published classes are still lawful: one that others made up for may not be."""
-        return self.model.size_decides or all(map(self.lawful, self.with_joined(place)))
-
     def admitted(self, held: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which rows a class can take in and stay lawful: all, or one after the other."""
         if self.lawful(np.vstack([held, values])):
@@ -225,7 +216,7 @@ class Joining:
             if len(group) >= self.k and self.lawful(values[group]):
                 trial = place.copy()
                 trial[group] = len(self.published.levels)
-                if self.grown_are_lawful(trial):
+                if self.model.size_decides or all(map(self.lawful, self.with_joined(trial))):
                     return trial
             count += 1
         models = self.model.in_words(self.sensitive)
@@ -354,7 +345,6 @@ class Joining:
 
     def bound(self) -> int:
         """Return what the new rows pay at the least, in units of 1/scale."""
-
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:
             return int(join @ instance.counts) if (join < FAR).all() else 0

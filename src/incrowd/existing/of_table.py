@@ -31,7 +31,7 @@ from incrowd.existing.join import Ints, Joining
 from incrowd.existing.served import require_columns, require_joined_texts
 from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
-from incrowd.existing.whole import Joined, WholeRelease, whole_of
+from incrowd.existing.whole import WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
 from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
@@ -89,7 +89,6 @@ class ExtendedRelease(Release):
         ------
         VerificationError: the union is not what it claims to be.
         """
-
         self._checked_union()
         released = texts(self.table, self.roles.qi)
         released.columns = [str(j) for j in range(released.width)]
@@ -177,8 +176,7 @@ class ExtendedRelease(Release):
         ------
         InputError: they do not go with the earlier release, or with the policy.
         """
-        joined = Joined(self.texts_of_union(), self.existing.rows, self.shuffle)
-        return whole_of(self, joined, original, proof, published)
+        return whole_of(self, original, proof, published)
 
     def write_proven(self, *_: Any, **__: Any) -> dict[str, Any]:
         """Refuse: without the originals of earlier rows nothing is proven of them.
@@ -202,11 +200,11 @@ class ExtendedRelease(Release):
 
     def _checked_union(self) -> None:
         """Check the truth of new cells, the earlier rows, the classes, the cost."""
-
         whole = self.texts_of_union()
         earlier = self.existing.rows
         before = texts(self.existing, self.edit.columns)
-        require_equal(whole[:earlier], before)
+        if not whole[:earlier].equals(before):
+            raise VerificationError("an earlier row is not as it was published")
         released, original = whole[earlier:], texts(self.source, self.roles.qi)
         total = 0
         try:
@@ -246,12 +244,6 @@ class ExtendedRelease(Release):
     @property
     def people(self) -> None:
         """None: nobody says whose earlier rows are."""
-
-
-def require_equal(found: pl.DataFrame, expected: pl.DataFrame) -> None:
-    """Raise unless the earlier rows stand in the union as they were."""
-    if not found.equals(expected):
-        raise VerificationError("an earlier row is not as it was published")
 
 
 def extended(table: Coded, existing: Source, policy: Policy, context: Context) -> ExtendedRelease:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -81,25 +82,8 @@ class WholeRelease(Release):
         write_as_it_is(self.source, path)
 
 
-@dataclass(frozen=True, eq=False)
-class Joined:
-    """How earlier and new rows were put together.
-
-    Attributes
-    ----------
-    texts: the earlier rows and then the new ones, as published.
-    earlier: number of the earlier ones.
-    shuffle: int64, shape (rows,): which of these each published row is; None for the same order.
-    """
-
-    texts: pl.DataFrame
-    earlier: int
-    shuffle: Ints | None
-
-
 def whole_of(
-    release: Release,
-    joined: Joined,
+    release: Any,
     original: Source | str | Path,
     proof: str | Path,
     published: str | Path | None = None,
@@ -108,7 +92,7 @@ def whole_of(
 
     Parameters
     ----------
-    release: whose source is the new rows, and whose table has all.
+    release: an ``ExtendedRelease``: its source is the new rows, and its table has all.
     original: what the earlier release was made from; with derived columns, those too.
     proof: of the earlier release.
     published: the earlier release's file; None where it is not at hand.
@@ -127,14 +111,14 @@ def whole_of(
         ITSELF: new.path, "read for existing original": earlier.path,
         "read for existing proof": proof, "read for existing": published,
     }  # fmt: skip
-    place = place_of(original, earlier.rows, joined.earlier, proof, published)
+    place = place_of(original, earlier.rows, release.existing.rows, proof, published)
     like = new.source if isinstance(new, FewerRows) else new
     table = coded(union(earlier, new, like, new.columns), policy)
     place = np.append(place, np.arange(earlier.rows, table.source.rows))
-    solution = solution_of(table, joined.texts, place)
+    solution = solution_of(table, release.texts_of_union(), place)
     prices = best_prices(table.instance, table.problem.smallest_class, stop)
     cost, bound = solution.cost, max(0, prices.bound(table.instance.counts))
-    order = place if joined.shuffle is None else place[joined.shuffle]
+    order = place if release.shuffle is None else place[release.shuffle]
     whole = WholeRelease(
         coded=table,
         edit=edit_for(table, solution, release.edit.columns, order),

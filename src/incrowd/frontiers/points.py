@@ -114,7 +114,6 @@ class Frontier:
         ------
         MissingExtraError: matplotlib is not installed.
         """
-
         return plot_frontier(self.points)
 
     def __repr__(self) -> str:

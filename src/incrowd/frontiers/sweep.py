@@ -90,7 +90,9 @@ class Sweep:
         if not self.problem.instance.rows:
             return self.found
         require_some(self.found, self.impossible)
-        engines = [k for k, at in self.found.items() if self.method == "auto" and is_engine(at)]
+        asked = self.found.items() if self.method == "auto" else ()
+        asked = ((k, at) for k, at in asked if at.problem.model.size_decides)
+        engines = [k for k, at in asked if at.solver.id == "engine"]
         self.raise_bounds(engines)
         self.find_releases(engines)
         self.found = {k: at for k, at in self.found.items() if at.solution is not None}
@@ -101,7 +103,6 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
-
         if not ks:
             return
         tree, prices = PrefixTree(self.problem.instance, self.context.stop), None
@@ -150,7 +151,6 @@ class Sweep:
 
     def bound_anyhow(self) -> None:
         """Bound the smallest k where time ended before a method could, and so all larger ones."""
-
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
         if at is not None and not at.bound and self.method == "auto" and self.context.stop.now():
@@ -169,11 +169,6 @@ class Sweep:
     def tell(self, k: int, stage: str, share: float) -> None:
         """Report where the sweep is."""
         self.context.listener(Event(f"k = {k}: {stage}", share=share))
-
-
-def is_engine(at: Found) -> bool:
-    """Whether the engine serves this k, and nothing but k is asked."""
-    return at.solver.id == "engine" and at.problem.model.size_decides
 
 
 def why_none(problem: Problem) -> str | None:

@@ -49,18 +49,13 @@ def quantile_ladder(
     rows = [of_value[value] for value in own.texts]
     whole = all(number == int(number) for number in own.numbers)
     ordered = list(map(Decimal, own.numbers))
-    before = _rows_below(ordered, rows)
+    until = [0, *accumulate(rows)]
+    before = [until[bisect_left(ordered, number)] for number in ordered]  # rows of smaller ones
     columns = [own.texts]
     for many in groups:
         index = [many * below // max(sum(rows), 1) for below in before]
         columns.append(_span_labels(ordered, index, whole, decimal))
     return rule_ladder(column, rule, columns, own.missing, own.declared)
-
-
-def _rows_below(numbers: Sequence[Decimal], rows: Sequence[int]) -> list[int]:
-    """Return for each number, in order, how many rows have a smaller one."""
-    until = [0, *accumulate(rows)]
-    return [until[bisect_left(numbers, number)] for number in numbers]
 
 
 def _span_labels(

@@ -3,9 +3,9 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from incrowd.errors import HierarchyError, did_you_mean
@@ -108,7 +108,7 @@ def read_lines(path: str | Path, delimiter: str | None = None) -> Lines:
 
 def sniff(text: str) -> str:
     """Return the delimiter that fits the first lines of a hierarchy file best."""
-    sample = list(_first_lines(text))
+    sample = list(islice(io.StringIO(text, newline=""), SAMPLE))
 
     def fit(delimiter: str) -> tuple[int, int, int]:
         reader = csv.reader(io.StringIO("".join(sample), newline=""), delimiter=delimiter)
@@ -121,15 +121,6 @@ def sniff(text: str) -> str:
         return starred, len(widths), -len(set(widths))
 
     return max(DELIMITERS, key=fit)
-
-
-def _first_lines(text: str) -> Iterator[str]:
-    stream = io.StringIO(text, newline="")
-    for _ in range(SAMPLE):
-        line = stream.readline()
-        if not line:
-            return
-        yield line
 
 
 def _reader(text: str, delimiter: str):  # csv's reader type has no public name

@@ -161,7 +161,7 @@ def measure(
         risk=_risk(known, columns, agreed, population, star, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
-            *_warnings(figures.get("sensitive", ())),
+            *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),
             *found_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
             *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
@@ -196,12 +196,6 @@ def _combinations(
         )
 
 
-def _warnings(sensitive: Sequence[SensitiveFigures]) -> Iterator[str]:
-    """Yield what the figures of a release do not say; no cell is named."""
-    if any(one.distinct_l > 1 for one in sensitive):
-        yield DIVERSITY
-
-
 def _pairs_told(
     known: Sequence[str], columns: Sequence[Column], agreed: Agreement, star: str, original: Any
 ) -> Iterator[str]:
@@ -214,7 +208,7 @@ def _pairs_told(
             continue
         values = {*(column if before is None else before.encode(name)).values} - {star}
         if len(values) == 2:
-            found[name] = int((paired & (column.codes == column.values.index(star))).sum())
+            found[name] = int((paired & column.shows(star)).sum())
     hit = [name for name, cells in found.items() if cells]
     if hit:
         yield pairs(sum(found.values()), hit, shown=before is None)

@@ -52,11 +52,9 @@ def people_behind(
     """
     first = representatives(agreed)
     cells = np.column_stack([column.codes[first] for column in table])
-    starred = np.column_stack(
-        [np.isin(column.codes[first], _places(column, star)) for column in table]
-    )
+    starred = np.column_stack([column.shows(star)[first] for column in table])
     others = np.column_stack(
-        [_translated(mine, other) for mine, other in zip(table, population, strict=True)]
+        [other.among(mine.values) for mine, other in zip(table, population, strict=True)]
     )
     people = np.zeros(len(first), np.int64)
     patterns, which = np.unique(starred, axis=0, return_inverse=True)
@@ -65,17 +63,6 @@ def people_behind(
         shown = np.flatnonzero(~pattern)
         people[mine] = _matches(cells[np.ix_(mine, shown)], others[:, shown])
     return people
-
-
-def _places(column: Column, star: str) -> list[int]:
-    return [code for code, value in enumerate(column.values) if value == star]
-
-
-def _translated(mine: Column, other: Column) -> NDArray[np.int32]:
-    """The other column's cells in my codes, −1 where I do not know the value."""
-    place = {value: code for code, value in enumerate(mine.values)}
-    table = np.array([place.get(value, -1) for value in other.values] or [-1], np.int32)
-    return table[other.codes]
 
 
 def _matches(classes: NDArray[np.int32], people: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -58,7 +58,8 @@ def roles_of(
     known = names_of(qi) if qi is not None else [c for c in table.columns if c not in apart]
     known = known_columns("qi", known, table)
     require_apart(known, secret)
-    require_nameless([*known, *secret], named)
+    if both := [name for name in named if name in (*known, *secret)]:
+        raise InputError(f"column {both[0]!r} names people; it is not measured itself")
     return known, secret, named, household
 
 
@@ -69,13 +70,6 @@ def require_apart(known: Sequence[str], secret: Sequence[str]) -> None:
         raise InputError(f"column {both[0]!r} is named both qi and sensitive; give it one role")
     if not known:
         raise no_quasi_identifier()
-
-
-def require_nameless(measured: Sequence[str], named: Sequence[str]) -> None:
-    """Raise InputError for a column that is measured and names people."""
-    both = [name for name in named if name in measured]
-    if both:
-        raise InputError(f"column {both[0]!r} names people; it is not measured itself")
 
 
 def require_named(columns: Sequence[str], **given: Mapping[str, Any] | None) -> None:

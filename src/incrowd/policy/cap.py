@@ -29,7 +29,6 @@ class Cap:
     value: str | None = None
 
     def __post_init__(self) -> None:
-
         if not isinstance(self.column, str):
             raise InputError(f"caps: column must be a column's name, not {quoted(self.column)}")
         exact(self.share, f"caps: the share of {self.column!r}", least=0, most=1)
@@ -51,7 +50,6 @@ class Cap:
     @property
     def exact_share(self) -> Fraction:
         """The share as a fraction."""
-
         return exact(self.share, "share", least=0, most=1)
 
     def limit(self, cells: int) -> int:

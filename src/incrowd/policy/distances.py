@@ -40,7 +40,6 @@ def distance_of(
         lines ``value;other value;distance``, or of one value a line from least to greatest.
     decimal: what stands before the decimals of numbers.
     """
-
     if text == "equal":
         return Equal()
     if text == "ordered":
@@ -57,11 +56,7 @@ def distance_of(
 
         families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
         tree = trees_of(families, "the distance of a sensitive attribute")[0]
-        if tree.levels > MOST_DEPTH:
-            raise InputError(
-                f"the distance 'hierarchy' of {name!r}: the hierarchy has {tree.levels:,} levels, "
-                f"and at most {MOST_DEPTH} are served; leave some out"
-            )
+        require_shallow(tree.levels, f"the distance 'hierarchy' of {name!r}")
         return Hierarchical.of(tree, column.values)
     if not names_file(text):
         hint = did_you_mean(text, DISTANCES)
@@ -71,7 +66,6 @@ def distance_of(
 
 def _unordered(name: str, column: "Column", decimal: str) -> str:
     """Return why a column has no order of its own, and what to do."""
-
     file = "give a file with one value a line, from least to greatest, as --distance"
     missing = any(map(is_missing, column.values))
     known = [value for value in column.values if value is not None and not is_missing(value)]
@@ -93,7 +87,6 @@ def _unordered(name: str, column: "Column", decimal: str) -> str:
 
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
-
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
     is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")
     given = read_metric(path) if is_metric else read_order(path)
@@ -111,6 +104,15 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
         return Ordered(given_order(name, column.values, given))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def require_shallow(levels: int, what: str = "a hierarchical distance") -> None:
+    """Raise InputError for a hierarchy of values too deep for the re-check, before the search."""
+    if levels > MOST_DEPTH:
+        raise InputError(
+            f"{what}: the hierarchy has {levels:,} levels, and at most {MOST_DEPTH} are served; "
+            "leave some out"
+        )
 
 
 def require_coarse(metric: Metric) -> None:

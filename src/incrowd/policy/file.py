@@ -114,7 +114,6 @@ class Reader:
 
     def caps(self, given: Any, path: str) -> Any:
         """Return the caps, by column or as a list."""
-
         share = named(CAP_KEYS)["share"]
         if isinstance(given, Mapping):
             found: Any = {c: self.number(x, share, f"{path}.{c}") for c, x in given.items()}

@@ -13,11 +13,7 @@ from incrowd.errors import HierarchyError, InputError, between_thousands
 from incrowd.hierarchy.date import tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
-from incrowd.policy.forms import (
-    formats_of,
-    is_date,
-    kind_of,
-)
+from incrowd.policy.forms import formats_of, is_date, kind_of
 from incrowd.policy.suits import CODES, hierarchy_of, words_of
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Source
@@ -49,19 +45,8 @@ HOUSEHOLDS = (
 )
 MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
 QUANTITIES = (
-    "alter",
-    "gewicht",
-    "größe",
-    "age",
-    "ages",
-    "year",
-    "years",
-    "born",
-    "birth",
-    "weight",
-    "height",
-    "bmi",
-    "size",
+    *("alter", "gewicht", "größe", "age", "ages", "year", "years", "born", "birth", "weight"),
+    *("height", "bmi", "size"),
 )
 WHEN = (  # beside a word such as diagnosis these tell when it was, which others may know
     *("age", "ages", "date", "day", "month", "year", "years", "time", "start", "end", "since"),
@@ -81,22 +66,8 @@ SENSITIVE = (
     *("einkommen", "diagnostic", "diagnóstico", "maladie"),
 )
 TEXT = (
-    "note",
-    "notes",
-    "comment",
-    "comments",
-    "remark",
-    "remarks",
-    "description",
-    "text",
-    "memo",
-    "bemerkung",
-    "bemerkungen",
-    "kommentar",
-    "notiz",
-    "anmerkung",
-    "freitext",
-    "remarque",
+    *("note", "notes", "comment", "comments", "remark", "remarks", "description", "text", "memo"),
+    *("bemerkung", "bemerkungen", "kommentar", "notiz", "anmerkung", "freitext", "remarque"),
 )
 FREE_TEXT = 30  # mean characters from which different texts count as free text
 NEARLY_ALL = 0.9  # share of different values from which a column of words points to one person

@@ -126,7 +126,6 @@ class ModelSpec:
         ------
         InputError: ``on`` names another column, or ``values`` a value that the column lacks.
         """
-
         columns = list(sensitive)
         for name in self.on:
             if name not in columns:
@@ -154,7 +153,6 @@ class ModelSpec:
 
     def _of(self, attribute: int | None) -> Model:
         """Return the model of one attribute, or of each, where no column is needed for it."""
-
         if self.l is not None:
             return diversity(self.kind or "distinct", self.l, self.c, attribute)
         if self.alpha is not None:
@@ -167,19 +165,15 @@ class ModelSpec:
         return KAnonymity(1 if self.k is None else self.k)
 
     def _guarding(self, attribute: int, name: str, column: "Column") -> Model:
-
-        code = {text: i for i, text in enumerate(column.values)}
-        guarded = []
         for value in self.values or ():
-            if value not in code:
+            if value not in column.values:
                 raise InputError(f"models: values: column {name!r} has no cell equal to {value!r}")
-            guarded.append(code[value])
-        return AlphaK(self.alpha, 1 if self.k is None else self.k, attribute, tuple(guarded))
+        guarded = tuple(map(column.values.index, self.values or ()))
+        return AlphaK(self.alpha, 1 if self.k is None else self.k, attribute, guarded)
 
 
 def diversity(kind: str, l: Any, c: Any, attribute: int | None = None) -> Model:  # noqa: E741
     """Return an l-diversity by its kind; None asks it of every sensitive attribute."""
-
     if kind == "entropy":
         return EntropyDiversity(l, attribute)
     if kind == "recursive":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.checker.limits import MOST_DIGITS
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.missing import declared
-from incrowd.policy.distances import distance_of, require_coarse
+from incrowd.policy.distances import distance_of, require_coarse, require_shallow
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
@@ -95,6 +95,8 @@ def require_within_limits(given: Sequence[Model]) -> None:
     for distance in distances:
         if hasattr(distance, "matrix"):  # as a table says them
             require_coarse(distance)
+        if hasattr(distance, "levels"):
+            require_shallow(len(distance.levels))
     for name in ("t", "l", "c", "alpha", "beta", "delta"):
         if any(len(str(getattr(part, name, ""))) > MOST_DIGITS for part in parts):
             raise InputError(f"{name} has more than {MOST_DIGITS} digits as a fraction; round it")
@@ -131,7 +133,6 @@ def of_people(
     ------
     InputError: a model that counts rows, of which a person may have many.
     """
-
     linked = policy.links_rows
     people = People(
         policy.k, sensitive, tuple(policy.person), policy.missing_person, linked,
@@ -186,12 +187,8 @@ def closeness(
     policy: "Policy", sensitive: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
 ) -> list[Model]:
     """Return t-closeness of each attribute under the policy's ground distance."""
-
+    more = sources, policy.decimal
     return [
-        TCloseness(
-            policy.t,
-            distance_of(policy.distance, name, column, sources, policy.decimal),
-            attribute,
-        )
+        TCloseness(policy.t, distance_of(policy.distance, name, column, *more), attribute)
         for attribute, (name, column) in enumerate(sensitive.items())
     ]

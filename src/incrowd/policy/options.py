@@ -18,14 +18,8 @@ MISSING_PERSON = ("error", "own", "drop")
 REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
 MANY = (
-    "names",
-    "lists",
-    "models",
-    "caps",
-    "marks",
-    "combinations",
-    "texts by column",
-    "numbers by column",
+    *("names", "lists", "models", "caps", "marks", "combinations"),
+    *("texts by column", "numbers by column"),
 )
 """Kinds of which the command line takes several."""
 

@@ -22,11 +22,6 @@ ANOTHER = (
 )
 
 
-def plainest(text: str) -> str:
-    """Return a text without NUL bytes and outer spaces, its characters composed (NFC)."""
-    return unicodedata.normalize("NFC", text.replace("\0", "")).strip()
-
-
 def bare(text: str) -> str:
     """Return a text without what another type or program may write otherwise."""
     text = text.strip().casefold()
@@ -87,7 +82,8 @@ def twins(columns: Mapping[str, Sequence[str | None]]) -> Iterator[str]:
         texts = [text for text in values if text is not None]
         odd = [t for t in texts if not (t.isascii() and t.isprintable() and t == t.strip())]
         plain = {*texts} - {*odd}
-        seen = Counter(plainest(text) for text in odd)
+        # without NUL bytes and outer spaces, characters composed
+        seen = Counter(unicodedata.normalize("NFC", t.replace("\0", "")).strip() for t in odd)
         alike = sum(n if form in plain else n - 1 for form, n in seen.items())
         if alike:
             verb = "value differs" if alike == 1 else "values differ"

@@ -210,7 +210,6 @@ class Ordered(ClosedForm):
 
     def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
         """See ``incrowd.privacy.distance``."""
-
         return ordered_work(classes, self.rank(len(classes.table)))
 
     def lower(self, n: int, table: Counts) -> Fraction:

@@ -6,7 +6,7 @@ All numbers are integers.  Irrational shares are rounded to the strict side in s
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,31 @@ class Law(NamedTuple):
     kind: int
     attribute: int
     data: Sequence[int]
+
+    def implies(self, other: "Law") -> bool:
+        """Whether all that obeys this one obeys ``other``; False also where that is not known."""
+        if (self.kind, self.attribute) != (other.kind, other.attribute):
+            return False
+        if self.kind == DISTINCT:
+            return self.data[0] >= other.data[0]
+        if self.kind != SHARES:
+            return tuple(self.data) == tuple(other.data)
+        highs = len(self.data) // 2  # shares of D: of ours and of theirs, all in one unit
+        pairs = [
+            (x * other.data[0], y * self.data[0])
+            for x, y in zip(self.data[1:], other.data[1:], strict=True)
+        ]
+        lower = all(ours <= theirs for ours, theirs in pairs[:highs])
+        return lower and all(ours >= theirs for ours, theirs in pairs[highs:])
+
+
+def strictest(given: Sequence[Any]) -> list[Any]:
+    """Return what no other one ``implies``, of laws or of parts of a price; equal ones once."""
+    kept: list[Any] = []
+    for one in given:
+        if not any(known.implies(one) for known in kept):
+            kept = [known for known in kept if not one.implies(known)] + [one]
+    return kept
 
 
 class Laws(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.called import called
-from incrowd.privacy.law import CALLED, CARRIED, DISTINCT, ONCE, ROWS, SHARES, Laws
+from incrowd.privacy.law import CALLED, CARRIED, DISTINCT, ONCE, ROWS, SHARES, Laws, strictest
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.transport_kernel import scratch
 
@@ -29,17 +29,15 @@ def laws_of(model: Model, table: Group) -> Laws:
     ------
     OutOfScopeError: numbers too large for 64 bits.
     """
-    least, laws, without, function = 1, [], [], None
-    starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(int)
-    for part in model.parts:
-        own = part.law(table)
-        if own is None:
-            without.append(part)
-        for kind, a, data in own or ():
-            if kind == ROWS:
-                least = max(least, data[0])
-            else:
-                laws.append((kind, int(starts[a]), table.sizes[a], data))
+    function, starts = None, np.concatenate([[0], np.cumsum(table.sizes)]).astype(int)
+    stated = [(part, part.law(table)) for part in model.parts]
+    without = [part for part, own in stated if own is None]
+    every = [law for _, own in stated for law in own or ()]
+    least = max((law.data[0] for law in every if law.kind == ROWS), default=1)
+    laws = [
+        (kind, int(starts[a]), table.sizes[a], data)
+        for kind, a, data in strictest([law for law in every if law.kind != ROWS])
+    ]
     if without:
         profiles = np.unique(table.values, axis=0)
         function, address = called(all_of(without), profiles, table)

@@ -97,7 +97,6 @@ class Metric(GroundDistance):
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The cheapest transport of surplus to shortage, in integers."""
-
         if len(self.matrix) != len(table):
             raise InputError(
                 f"the metric has {len(self.matrix)} values, "

@@ -44,6 +44,8 @@ class Part(NamedTuple):
 
     def implies(self, other: "Part") -> bool:
         """Whether all that obeys this one obeys ``other``; False also where that is not known."""
+        if self.key() == other.key():
+            return True
         if (self.kind, self.attribute) != (other.kind, other.attribute):
             return False
         one, two = (np.asarray(part.data, np.float64) for part in (self, other))
@@ -55,15 +57,6 @@ class Part(NamedTuple):
         one, two = (data[3:].reshape(cases, of_each) for data in (one, two))
         tighter = np.hsplit(two - one, [1, 1 + len(self.depth)])
         return not tighter[0].any() and bool((tighter[1] >= 0).all() and (tighter[2] <= 0).all())
-
-
-def strictest(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts that no other one implies, one of those that are equal."""
-    kept: list[Part] = []
-    for part in parts:
-        if not any(known.implies(part) or known.key() == part.key() for known in kept):
-            kept = [known for known in kept if not part.implies(known)] + [part]
-    return kept
 
 
 def distinct_part(l: int, k: int, a: int, table: Group) -> Part:  # noqa: E741

@@ -17,7 +17,7 @@ from incrowd.bounds.pricing import assembled
 from incrowd.bounds.support import affordable
 from incrowd.privacy.base import Group
 from incrowd.privacy.entropy_diversity import EntropyDiversity
-from incrowd.privacy.law import SHARES
+from incrowd.privacy.law import SHARES, strictest
 from incrowd.privacy.pricing import (
     LARGEST_K,
     SLACK,
@@ -26,7 +26,6 @@ from incrowd.privacy.pricing import (
     distinct_part,
     frequency_part,
     ranked_part,
-    strictest,
     variation_part,
 )
 from incrowd.privacy.pricing import SIZES as CAPPED_SIZES

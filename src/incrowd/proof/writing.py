@@ -121,6 +121,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
     else:
         bound, aside = bound_of(evidence.prices, gone.table.instance, gone.deletion), gone.units
     cost = evidence.solution.cost if instance.rows else 0
+    sizes = [group.k for group in evidence.prices.groups]  # where they are priced for their own
     return {
         "format": "incrowd-proof",
         "version": VERSION,
@@ -146,7 +147,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "groups": [
             [instance.trees[j].column for j in group.columns] for group in evidence.prices.groups
         ],
-        **priced_for(evidence.prices),
+        **({"group_k": sizes} if any(sizes) else {}),
         **({"search": "rows"} if evidence.prices.by_rows else {}),
         "pricing": [dict(rule) for rule in evidence.pricing],
         "cost": cost + aside,
@@ -156,12 +157,6 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         **({} if gone is None else deletions(gone)),
         "spreadsheet_safe": evidence.spreadsheet_safe,
     }
-
-
-def priced_for(prices: Prices) -> dict[str, Any]:
-    """Return what a proof says where groups of columns are priced for sizes of their own."""
-    ks = [group.k for group in prices.groups]
-    return {"group_k": ks} if any(ks) else {}
 
 
 def deletions(gone: "Deleted") -> dict[str, Any]:

@@ -127,7 +127,6 @@ class Published(Figures):
     @property
     def models(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Names of the privacy models that every class obeys."""
-
         found = self.model.names(self.roles.attributes)
         if not self.policy.protect:
             return found
@@ -287,7 +286,6 @@ class Published(Figures):
     @cached_property
     def warnings(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the release does not protect from, for the publisher alone; no cell is named."""
-
         classes, replaced, roles = self._class_of_original, self.edit.replacements, self.roles
         found = [*cautions.shared(self.source, roles, classes, self.k)]
         found += cautions.repeated_in_combinations(self.source, roles, replaced, self.policy)

@@ -196,7 +196,7 @@ def blank(table: Coded) -> NDArray[np.bool_] | None:
             column = told(table.source, name)
             if column is None or None not in column.values:  # without a text form cells are there
                 return None
-            empty = empty & (column.codes == column.values.index(None))
+            empty = empty & column.shows(None)
     return empty
 
 

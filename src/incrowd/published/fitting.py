@@ -53,11 +53,8 @@ def common_keys(pairs: list[tuple[Column, Column]], rows: int, rows_left: int) -
     """Number the combinations of the other columns alike in both tables."""
     both = np.zeros(rows + rows_left, np.int64)
     for before, after in pairs:
-        vocabulary = {text: i for i, text in enumerate({*before.values, *after.values})}
-        codes = [
-            np.array([vocabulary[text] for text in column.values] or [0], np.int64)[column.codes]
-            for column in (before, after)
-        ]
+        vocabulary = [*{*before.values, *after.values}]
+        codes = [column.among(vocabulary) for column in (before, after)]
         both = np.unique(both * len(vocabulary) + np.concatenate(codes), return_inverse=True)[1]
     return both[:rows], both[rows:]
 

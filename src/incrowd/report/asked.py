@@ -105,11 +105,8 @@ def who_counts(view: View) -> str:
     """What is counted: rows, of which a person may have several, or people."""
     if view.people is None:
         return "Rows are counted: where a person has several, fewer people than rows are alike."
-    one, several = (
-        "row that does not say whose it is was",
-        "rows that do not say whose they are were",
-    )
-    left = f" {counted(view.ownerless, one, several)} left out."
+    were = "row that does not say whose it is was", "rows that do not say whose they are were"
+    left = f" {counted(view.ownerless, *were)} left out."
     return (
         "People are counted: the rows of every class belong to that many different people."
         f"{left if view.ownerless else ''} Sizes of classes below are in people"

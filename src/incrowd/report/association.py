@@ -41,7 +41,7 @@ def associations(
     original: the same columns before, or none at all.
     """
     names = list(released)[:MOST_COLUMNS]
-    shown = {name: ~np.isin(released[name].codes, places(released[name], star)) for name in names}
+    shown = {name: ~released[name].shows(star) for name in names}
     found = []
     for one, other in combinations(names, 2):
         rows = shown[one] & shown[other]
@@ -55,11 +55,6 @@ def strength(pair: Pair) -> float:
     """V in the original, or else in the release."""
     known = pair.before if pair.before is not None else pair.after
     return -1.0 if known is None else known
-
-
-def places(column: Column, star: str) -> list[int]:
-    """The codes of the star."""
-    return [code for code, value in enumerate(column.values) if value == star]
 
 
 def cramers_v(one: NDArray[np.integer], other: NDArray[np.integer]) -> float | None:

@@ -129,7 +129,10 @@ def alone(
         bars = [Bar(n, BIN, None, t) for n, t in zip(bins.names, total, strict=True)]
         told = set(plain) - {None}
         texts = {v: new[v] for v in shown if v not in told}
-        bars += [in_quotes(bar) for bar in most_frequent(texts, MOST_GENERAL, decimal)]
+        bars += [  # so that nobody takes a released text such as 20-39 for an interval of ours
+            replace(bar, label=f"“{bar.label}”") if bar.label and bar.kind != SPECIAL else bar
+            for bar in most_frequent(texts, MOST_GENERAL, decimal)
+        ]
     else:
         bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES, decimal)
     return bars + star_bar(new, star, None)
@@ -146,13 +149,6 @@ def middles(
         if numbers and None not in numbers:
             found[text] = float(sum(x for x in numbers if x is not None) / 2)
     return found
-
-
-def in_quotes(bar: Bar) -> Bar:
-    """Tell a released text such as 20-39 from an interval of ours."""
-    if bar.kind == SPECIAL or not bar.label:
-        return bar
-    return replace(bar, label=f"“{bar.label}”")
 
 
 def most_frequent(counts: dict[str | None, int], most: int, decimal: str = POINT) -> list[Bar]:

@@ -188,16 +188,8 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
     found = inside.frontier
     if found is None or not found.points:
         return None
-    lines = [
-        [
-            f"{p.k:,}",
-            shown(p.cost),
-            shown(p.lower_bound),
-            shown_gap(p.gap),
-            f"{p.cost_fraction:.1%}",
-        ]
-        for p in found.points
-    ]
+    told = ((p, shown(p.cost), shown(p.lower_bound), shown_gap(p.gap)) for p in found.points)
+    lines = [[f"{p.k:,}", *figures, f"{p.cost_fraction:.1%}"] for p, *figures in told]
     figure = pictures.show(
         "Cost and bound against k",
         plots.plot_frontier(found.points),

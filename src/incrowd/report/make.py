@@ -109,7 +109,6 @@ def write_report(
     MissingExtraError: matplotlib is not installed.
     InputError: the folder cannot be written, or the name is that of another kind of document.
     """
-
     require_name(path)
     release.require_kept(path, "the report")
     text = internal_report(release, name, inside) if internal else external_report(release, name)

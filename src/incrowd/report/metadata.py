@@ -37,7 +37,6 @@ def write_metadata(release: Published, output: str | Path, path: str | Path) -> 
     ------
     InputError: the folder cannot be written; the release is a folder.
     """
-
     release.require_kept(path, "the metadata")
     found = descriptor(release, Path(output), Path(path).parent)
     with whole(path) as file:
@@ -55,6 +54,7 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
     if output.is_dir():
         raise InputError(f"{output}: metadata describes one file, and this is a folder")
     view = view_of(release, output.name, None)
+    combinations = [{"columns": list(one.columns), "k": one.k} for one in view.combinations]
     name = slug(output.stem)
     return {
         "profile": "tabular-data-package",
@@ -65,7 +65,7 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
             "version": view.version,
             "models": list(view.models),
             "k": view.k,
-            **combinations_of(view),
+            **({"combinations": combinations} if combinations else {}),
             "cost": view.cost,
             "cost_fraction": view.cost_fraction,
             "cost_measure": view.cost_name,
@@ -87,12 +87,6 @@ def lacking(view: View) -> dict[str, Any]:
     if view.deleted is not None:
         found |= {"deleted_rows": view.deleted[0], "deletion_price": view.deleted[1]}
     return found
-
-
-def combinations_of(view: View) -> dict[str, Any]:
-    """Return the combinations of columns that have a k of their own, where there are any."""
-    found = [{"columns": list(one.columns), "k": one.k} for one in view.combinations]
-    return {"combinations": found} if found else {}
 
 
 def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:

@@ -72,7 +72,6 @@ class Pictures:
         words: how to read it.
         table: the same as figures; to be opened below, or beside the picture where ``wide``.
         """
-
         self._count += 1
         prefix = f"f{self._count}"
         title = tag("h3", heading, id=f"{prefix}-title")

@@ -36,9 +36,7 @@ def people(view: View, inside: Inside) -> Section | None:
         return None
     release = inside.release
     order = release.edit.order
-    whose = group = None
-    if release.roles.person:
-        whose = release.owners
+    whose, group = release.owners if release.roles.person else None, None
     if inside.group is not None:
         group = owners(inside.before, [inside.group]).codes.astype(np.int64)
     was = counted(inside.before, release.roles.qi, whose, group)

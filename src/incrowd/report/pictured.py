@@ -44,7 +44,6 @@ class Pictured:
     @property
     def _compared(self) -> "Published":
         """The release, if it is one of a table that is at hand as a whole."""
-
         require_whole(self._release)
         return self._release
 
@@ -77,7 +76,6 @@ class Pictured:
         InputError: the file cannot be written; a frontier, attacks, households or survey weights
             for an external report; no such column, or no column of weights.
         """
-
         given = {
             "a frontier tells more about the original than the release does": frontier,
             "what attacks found tells of the original": attacks,
@@ -96,14 +94,12 @@ class Pictured:
 
     def plot_classes(self) -> "Figure":
         """Draw rows by the size of their class, or people where they count, before and after."""
-
         before, after, what = self._crowds
         largest = max(int(before.max(initial=1)), int(after.max(initial=1)))
         return plot_classes(buckets(after, largest), buckets(before, largest), what)
 
     def plot_risk(self) -> "Figure":
         """Draw the share of rows (people) in classes of at most x rows (people)."""
-
         before, after, what = self._crowds
         return plot_risk(after, before, self._compared.k, what)
 
@@ -116,7 +112,6 @@ class Pictured:
 
     def plot_changes(self) -> "Figure":
         """Draw the share of changed cells of each quasi-identifier."""
-
         changed, rows = self._compared.changed, max(self._compared.rows, 1)
         ranked = sorted(changed, key=lambda name: -changed[name])
         shares = [changed[name] / rows for name in ranked]
@@ -129,7 +124,6 @@ class Pictured:
         ------
         InputError: a name is not that of a quasi-identifier.
         """
-
         release = self._compared
         for name in names:
             if name not in release.roles.qi:
@@ -140,7 +134,6 @@ class Pictured:
 
     def plot_associations(self) -> "Figure":
         """Draw Cramér's V of the strongest pairs of published columns, before and after."""
-
         release, roles = self._compared, self._compared.roles
         names = (*roles.qi, *roles.sensitive, *roles.keep)
         pairs = associations(*_columns(release, names), release.policy.star)
@@ -158,12 +151,13 @@ class Pictured:
         ------
         InputError: ``by`` is none of these.
         """
-
-        return summary_columns(self._release, by)
+        makers = {"release": whole, "column": by_column, "class": by_class}
+        if by not in makers:
+            raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), makers)}")
+        return alike(self._release.source, makers[by](self._release))
 
     def _repr_html_(self) -> str:
         """A card for notebooks; it shows no cell of the table."""
-
         return card(self._release)
 
 
@@ -227,19 +221,9 @@ def card(release: "Published") -> str:
     return str(tag("table", caption, joined(*rows)))
 
 
-BY = ("release", "column", "class")
-
-
-def summary_columns(release: "Published", by: str) -> Any:
-    """Return the frame; see ``Release.summary``."""
-    makers = {"release": whole, "column": by_column, "class": by_class}
-    if by not in makers:
-        raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), BY)}")
-    return alike(release.source, makers[by](release))
-
-
 def whole(release: "Published") -> dict[str, list[Any]]:
     """One row about the release."""
+    people = release.people
     facts = {
         "rows": release.rows,
         "columns": release.columns,
@@ -257,18 +241,11 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "method": release.method,
         "classes": release.classes,
         "smallest_class": release.smallest_class,
-        **people_figures(release),
+        **({} if people is None else {"people": people, "fewest_people": release.fewest_people}),
         "seconds": release.seconds,
         "seed": int(release.seed),
     }
     return {name: [value] for name, value in facts.items()}
-
-
-def people_figures(release: "Published") -> dict[str, Any]:
-    """Return the people, and those of the class with the fewest, where they are counted."""
-    if release.people is None:
-        return {}
-    return {"people": release.people, "fewest_people": release.fewest_people}
 
 
 def by_column(release: "Published") -> dict[str, list[Any]]:
@@ -281,10 +258,7 @@ def by_column(release: "Published") -> dict[str, list[Any]]:
         "column": names,
         "changed": counts,
         "changed_fraction": [count / max(release.rows, 1) for count in counts],
-        "suppressed": [
-            int(sum((c.codes == i).sum() for i, v in enumerate(c.values) if v == star))
-            for c in after.values()
-        ],
+        "suppressed": [int(c.shows(star).sum()) for c in after.values()],
         "values_before": [len(c.values) for c in before.values()],
         "values_after": [len(c.values) for c in after.values()],
     }

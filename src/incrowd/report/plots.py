@@ -264,18 +264,13 @@ def plot_risk(
         ax.axvline(k, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=f"k = {k}")
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter(whole_number)
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else "")
     ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
     percent(ax.yaxis)
     legend(ax, 3)
     labelled(ax, f"x: {what} alike (risk at least 1/x)", f"{what} in classes ≤ x")
     return fitted(figure)
-
-
-def whole_number(value: float, _: Any) -> str:
-    """Write a number of a logarithmic axis."""
-    return f"{value:,.0f}" if value >= 1 else ""
 
 
 def plot_spread(spread: "Spread") -> "Figure":
@@ -306,13 +301,13 @@ def plot_farthest(spread: "Spread") -> "Figure":
     figure, (ax,) = canvas(0.9 + 0.11 * len(spread.labels) + 0.34 * len(names))
     shares = np.vstack([spread.table, spread.farthest]) if len(spread.farthest) else spread.table
     shares = np.atleast_2d(shares)
-    left = np.zeros(len(names))
+    left, place = np.zeros(len(names)), np.arange(len(names))
     for value, label in enumerate(spread.labels):
         colour = SHADES[value % len(SHADES)]
         width = shares[:, value]
-        ax.barh(names_at(names), width, 0.7, left, color=colour, label=plain(label, 18))
+        ax.barh(place, width, 0.7, left, color=colour, label=plain(label, 18))
         left += width
-    ax.set_yticks(names_at(names), names)
+    ax.set_yticks(place, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.tick_params(axis="y", length=0)
@@ -320,11 +315,6 @@ def plot_farthest(spread: "Spread") -> "Figure":
     figure.legend(loc="upper left", ncols=2, frameon=False, fontsize=FONT, labelcolor=INK)
     labelled(ax, "rows of the class")
     return fitted(figure)
-
-
-def names_at(names: Sequence[str]) -> NDArray[np.int64]:
-    """Places of rows of bars."""
-    return np.arange(len(names))
 
 
 def plot_frontier(points: "Sequence[Any]") -> "Figure":

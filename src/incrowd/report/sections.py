@@ -46,7 +46,7 @@ def crowds(view: View) -> list[tuple[str, Html]]:
         number, words = f"{len(view.combinations):,}", "in each, all rows hide as asked for"
         return [("rows", small(rows, "")), ("combinations of columns", small(number, words))]
     smallest = int(view.sizes[0]) if len(view.sizes) else 0
-    in_classes = small(rows, f"in {classes_of(len(view.sizes))}")
+    in_classes = small(rows, f"in {counted(len(view.sizes), 'class', 'classes')}")
     return [("rows", in_classes), crowd(view, smallest)]
 
 
@@ -57,11 +57,6 @@ def crowd(view: View, smallest: int) -> tuple[str, Html]:
         return "every row hides among", small(f"{smallest:,}", words)
     words = f"people at least; asked for: {view.k:,}; rows: {smallest:,}"
     return "everybody hides among", small(f"{view.people:,}", words)
-
-
-def classes_of(number: int) -> str:
-    """A number of classes in words."""
-    return f"{number:,} class" if number == 1 else f"{number:,} classes"
 
 
 def small(figure: str, words: str) -> Html:

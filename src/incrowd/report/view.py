@@ -239,8 +239,9 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
             "a report or metadata for the public tells the bound, which depends on hidden cells "
             "that the veil keeps; the statement of a proof says what may be said"
         )
-    policy, roles = release.policy, release.roles
+    policy, roles, gone = release.policy, release.roles, release.deleted
     crowds = release.people_of_class if {*roles.person} & {*roles.pseudonym} else None
+    told = inside is not None or crowds is not None
     return View(
         name=name,
         after=release.table,
@@ -277,12 +278,13 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         version=__version__,
         pseudonyms=roles.pseudonym,
         links_rows=policy.links_rows,
-        people=people_said(release, inside is not None or crowds is not None),
+        # as far as a reader may know; else what was asked for
+        people=(release.fewest_people if told else release.k) if roles.person else None,
         crowds=None if crowds is None else np.sort(crowds),
         ownerless=release.rows_without_person if inside else 0,
         averaged=averages_of(release),
         combinations=() if release.protected is None else release.protected.asked,
-        deleted=deletions_of(release),
+        deleted=None if gone is None else (len(gone.rows), gone.price),
         suppressed_rows=release.suppressed_rows,
         earlier=getattr(release, "earlier", 0),
         codes=codes_of(policy, (*roles.qi, *roles.sensitive, *roles.keep)),
@@ -295,13 +297,6 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         },
         inside=inside,
     )
-
-
-def people_said(release: Published, told: bool) -> int | None:
-    """Return the fewest people of a class, as far as a reader may know: else those asked for."""
-    if not release.roles.person:
-        return None
-    return release.fewest_people if told else release.k
 
 
 def bars_of(
@@ -342,12 +337,6 @@ def meanings_of(release: Published) -> dict[str, str]:
     names = release.model.names(release.roles.attributes)
     parts = zip(names, release.model.parts, strict=True)
     return {name: part.meaning for name, part in parts if part.meaning}
-
-
-def deletions_of(release: Published) -> tuple[int, Number] | None:
-    """Return how many rows were deleted, and at what price; None where none might be."""
-    gone = release.deleted
-    return None if gone is None else (len(gone.rows), gone.price)
 
 
 def require_whole(release: Published) -> None:

@@ -129,9 +129,6 @@ def words_of(inside: Inside, name: str, how: str = ", before and after.") -> Htm
     left_out = " Rows without a weight, or with 0, are left out."
     said = ["Figures are weighted by ", cell_text(name), how, left_out]
     if stratum := inside.policy.survey_stratum:
-        said += [
-            " Standard errors are those of a sample drawn by strata: ",
-            cell_text(stratum),
-            ".",
-        ]
+        by_strata = " Standard errors are those of a sample drawn by strata: "
+        said += [by_strata, cell_text(stratum), "."]
     return joined(*said)

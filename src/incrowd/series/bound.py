@@ -51,9 +51,8 @@ ROUNDS = 60  # of columns
 QUANTUM = 1 << 16  # parts of a unit of cost that prices are counted in
 SLACK = 8  # of these parts: what rounding makes of a set that is not too dear
 FIRST, HIGHER = 0.5, 1.4  # where prices may rise to at first, in cells, and later
-SETTLED = (
-    0.002  # share of what is hoped for that too dear sets may cost, and of prices that may rise
-)
+# share of what is hoped for that too dear sets may cost, and of prices that may rise
+SETTLED = 0.002
 
 
 @dataclass(frozen=True, eq=False)

@@ -251,9 +251,7 @@ class Signed:
         """Return the same with so large a share of the survivors of each value."""
         if share >= 1:
             return self
-        rng = np.random.default_rng(
-            int(self.rows.sum())
-        )  # whose prices are sought has no influence
+        rng = np.random.default_rng(int(self.rows.sum()))  # whose prices are sought is no matter
         kept = [rng.permutation(own)[: round(share * len(own))] for own in self.members]
         return replace(self, members=kept)
 

@@ -97,21 +97,19 @@ class Series:
         if not any(self.keys[row] in people for row in rows):
             whole = len(rows) == len(places) and not why["newcomers"]
             return self.dealt_bound if whole else 0
-        signature = [
-            people[self.keys[r]].signature if self.keys[r] in people else None for r in rows
-        ]
-        values = [self.values[row] for row in rows]
-        trees = self.table.instance.trees
-        fakes = len(places) - len(rows)
-        leaves = self.table.leaves[rows]
-        return least_cost(signature, values, leaves, trees, fakes, self.stop)
+        values, trees = [self.values[row] for row in rows], self.table.instance.trees
+        fakes, leaves = len(places) - len(rows), self.table.leaves[rows]
+        return least_cost(self.signatures(rows), values, leaves, trees, fakes, self.stop)
+
+    def signatures(self, rows: Sequence[int]) -> list[frozenset[str] | None]:
+        """Return the signature of each of some rows; None for a newcomer."""
+        known = (self.before.people.get(self.keys[row]) for row in rows)
+        return [None if person is None else person.signature for person in known]
 
     def classes(self, here: list[int], known: list[str]) -> tuple[list[Layer], int]:
         """Return the best classes under the weight, and the fewest counterfeits."""
         people, values = self.before.people, [self.values[row] for row in here]
-        signature = [
-            people[self.keys[r]].signature if self.keys[r] in people else None for r in here
-        ]
+        signature = self.signatures(here)
         leaves, trees = self.table.leaves[here], self.table.instance.trees
         planner = Planner(values, signature, leaves, trees, self.asked.m, known, self.dealt(here))
         place = {self.keys[row]: at for at, row in enumerate(here)}
@@ -190,7 +188,8 @@ class Series:
 
         What is drawn orders the published classes alone: the next search starts from the history.
         """
-        classes = sorted((dict(sorted(one.items())) for one in classes), key=who_is_in)
+        classes = [dict(sorted(one.items())) for one in classes]
+        classes.sort(key=lambda one: [(value, key or "") for value, key in one.items()])
         people = dict(self.before.people)
         company = beside(classes, self.before.people)
         for one in classes:
@@ -222,8 +221,3 @@ class Series:
         ranges = {names[n]: own for n, own in ranges_of(self.table.instance.trees).items()}
         require_true(original, released, ladders, ranges, release.cost_units)
         require_alike(frame, list(names), CLASS)
-
-
-def who_is_in(one: Mapping[str, str | None]) -> list[tuple[str, str]]:
-    """Return what orders classes: each value with who has it."""
-    return [(value, key or "") for value, key in one.items()]

@@ -92,7 +92,6 @@ def with_reductions(method: str | Solver, level: str) -> Solver:
     ------
     InputError: no method is named, or one that has no reductions; or there is no such level.
     """
-
     require_level(level)
     solver = None if method == "auto" else by_id(method) if isinstance(method, str) else method
     if solver is None or not has_reductions(solver):

@@ -42,7 +42,6 @@ def made_of_frame(
     proof: bool = False,
 ) -> SparkRelease:
     """Make a release under a policy that is served; see ``incrowd.spark.front.release_of``."""
-
     started = time.monotonic()
     asked, rows = plain_rows(df, policy)
     roles, inner, secret, persons = asked.roles, asked.inner, asked.secret, asked.persons
@@ -65,7 +64,8 @@ def made_of_frame(
 def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Asked", "DataFrame"]:
     """Return what is asked of a table, and its rows: what is published, and who they are."""
     roles = policy.roles(df.columns)
-    inner = inner_names(roles)
+    inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
+    inner |= {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
     asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
     named = without_notes(df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns))))
@@ -162,7 +162,6 @@ def made_of(
     listener: Listener,
 ) -> Made:
     """Solve, at once or in blocks."""
-
     blocks = distinct > block_rows
     listener(Event(f"search among {distinct:,} distinct rows{' in blocks' if blocks else ''}"))
     if blocks:
@@ -186,7 +185,6 @@ def finished(
     started: float,
 ) -> SparkRelease:
     """Rewrite the rows, ``total`` of them, re-check them, and put the release together."""
-
     policy, roles = asked.policy, asked.roles
     after = [f"r{j}" for j in range(len(roles.qi))]
     ways = None
@@ -265,12 +263,6 @@ def decoded_of(asked: Asked, made: Made, task: Task, types: dict[str, str]) -> "
     schema += [f"s{j} {types[c]}" for j, c in enumerate(asked.hidden)]
     schema += [f"r{j} string" for j in range(len(before))] + ["n bigint"]
     return made.records.mapInArrow(on_batches("tasks.decode", task), ", ".join(schema))
-
-
-def inner_names(roles: Roles) -> dict[str, str]:
-    """Return plain names for the columns that are published; any name is allowed outside."""
-    inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
-    return inner | {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
 
 
 def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:

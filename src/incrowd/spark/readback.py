@@ -49,7 +49,11 @@ def whole(
     member = np.empty(len(origin), np.int64)
     member[table.copy_of_row[origin]] = shown.label
     solution = Solution.of(table.instance, member)
-    require_same_costs(release, table, solution)
+    if (table.instance.scale, solution.cost) != (release.scale, release.cost_units):
+        raise VerificationError(
+            "what was written costs something else than the release; did the table change "
+            "meanwhile?"
+        )
     known = certificate_of(release, table)
     prices = None if known.rules else known.prices
     units, how = (release.cost_units, release.bound_units), (release.method, release.ended)
@@ -68,15 +72,6 @@ def whole(
     made.require_same(written)
     _ = made.class_of_row  # the independent re-check
     return made
-
-
-def require_same_costs(release: SparkRelease, table: Coded, solution: Solution) -> None:
-    """Raise VerificationError unless the driver counts what Spark counted."""
-    if (table.instance.scale, solution.cost) != (release.scale, release.cost_units):
-        raise VerificationError(
-            "what was written costs something else than the release; did the table change "
-            "meanwhile?"
-        )
 
 
 def certificate_of(release: SparkRelease, table: Coded) -> Certificate:

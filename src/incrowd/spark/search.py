@@ -62,14 +62,12 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
     price[place_of] = table.column("price").to_numpy()
     order = np.lexsort((member, place_of))
     start = Solution.of(instance, np.repeat(member[order], counts[order]))
-    found = solved_again(start, task) if task.people else polished(start, price, task)
+    if task.people:
+        again = solved_as_asked(instance, task)[1].solution
+        found = again if again.cost < start.cost else start
+    else:
+        found = polished(start, price, task)
     return records(found, price, first_block(table), 0, "engine;stopped paying")
-
-
-def solved_again(start: Solution, task: Task) -> Solution:
-    """Return a release of the same people that costs no more than ``start``, whose classes hold."""
-    found = solved_as_asked(start.instance, task)[1].solution
-    return found if found.cost < start.cost else start
 
 
 def bound(task: Task, table: pa.Table) -> pa.Table:

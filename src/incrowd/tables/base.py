@@ -39,6 +39,15 @@ class Column:
         renumber = np.array([place[value] for value in values], np.int32)
         return cls(tuple(distinct), renumber[codes] if len(values) else codes.astype(np.int32))
 
+    def among(self, values: Sequence[str | None]) -> NDArray[np.int32]:
+        """int32, shape (rows,): where each cell stands in a list of values; −1 for nowhere."""
+        place = {value: code for code, value in enumerate(values)}
+        return np.array([place.get(v, -1) for v in self.values] or [-1], np.int32)[self.codes]
+
+    def shows(self, text: str | None) -> NDArray[np.bool_]:
+        """bool, shape (rows,): which cells are this text."""
+        return self.codes == (self.values.index(text) if text in self.values else -1)
+
     def equals(self, other: "Column") -> bool:
         """Whether both say the same of every row."""
         mine, theirs = self.compact(), other.compact()

@@ -297,7 +297,7 @@ def write(
         os.fsync(file.fileno())  # what is written beside it supposes that there is room for it
         if check is not None:
             file.seek(0)
-            check(known.reread(file.read(), form))
+            check((known.again or known.read)(file.read(), "the release", form))
         if then is not None:
             then(Path(file.name))
 

@@ -63,10 +63,6 @@ class Format:
     may_be_called_text: bool = False
     has_sheets: bool = False
 
-    def reread(self, data: bytes, form: Form) -> Source:
-        """Read a finished release back."""
-        return (self.again or self.read)(data, "the release", form)
-
 
 def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
     """Return a format that polars reads and writes."""

@@ -78,7 +78,9 @@ def without_rests(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
     native = frame.to_native()
     if frame.implementation.is_pyarrow():
         for j, cells in enumerate(native.columns):
-            if cells.null_count or _is_nested(cells.type) or _shares(cells):
+            # it may share memory that holds other cells, such as those of a slice
+            shares = _without_views(cells.type) or cells.get_total_buffer_size() > cells.nbytes
+            if cells.null_count or _is_nested(cells.type) or shares:
                 native = native.set_column(j, native.field(j), _arrow_without_rests(cells))
         return nw.from_native(native, eager_only=True)
     own = {name: native[name] for name in native.columns if _has_rests(native[name])}
@@ -93,11 +95,6 @@ def _is_nested(kind: Any) -> bool:
     import pyarrow as pa
 
     return pa.types.is_nested(kind)
-
-
-def _shares(cells: Any) -> bool:
-    """Whether a chunked array may share memory that holds other cells, such as those of a slice."""
-    return bool(_without_views(cells.type)) or cells.get_total_buffer_size() > cells.nbytes
 
 
 def _without_views(kind: Any) -> Any:

@@ -71,14 +71,8 @@ def nhefs() -> "pl.DataFrame":
 
     names = [*QI, *SENSITIVE]
     raw: Any = read_stata(folder / "nhefs_complete" / "nhefs_complete.dta", columns=names)
-    words = {
-        "sex": SEX,
-        "race": RACE,
-        "education": EDUCATION,
-        "income": INCOME,
-        "marital": MARITAL,
-        "asthma": HAVE,
-    }
+    words = {"sex": SEX, "race": RACE, "education": EDUCATION, "income": INCOME}
+    words |= {"marital": MARITAL, "asthma": HAVE}
     columns: dict[str, list[int | str | None]] = {}
     for name in names:
         numbers = [None if value != value else int(value) for value in raw[name].tolist()]

@@ -169,13 +169,7 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
         options["user_missing"] = True
     if encoding is not None and form != "por":
         options["encoding"] = _charset(encoding)
-    reader = {
-        "sav": library.read_sav,
-        "por": library.read_por,
-        "dta": library.read_dta,
-        "xpt": library.read_xport,
-        "sas7bdat": library.read_sas7bdat,
-    }[form]
+    reader = getattr(library, "read_xport" if form == "xpt" else f"read_{form}")
     try:
         frame, meta = reader(io.BytesIO(data), **options)
     except Exception:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
 from incrowd.solvers.matching.branching import (
@@ -66,7 +65,9 @@ def leaves(columns: Columns, part: set[int], room: int, tight: bool = False) -> 
         groups[at, : len(group)] = group
     cost = np.array([columns.rests[column] for column in names.tolist()], np.int64)
     unit = max(1, min(FINEST, (1 << 60) // (4 * (int(cost.max()) + room + 1) * len(rows))))
-    program = Relaxation(groups, cost, len(rows), odd_within(columns, rows), room, unit)
+    within = [np.flatnonzero(np.isin(rows, odd_set)) for odd_set in columns.odd_sets]
+    odd = [odd_set for odd_set in within if len(odd_set) % 2 and len(odd_set) > 1]
+    program = Relaxation(groups, cost, len(rows), odd, room, unit)
     stack = [Branch(program.usable, None)]
     while stack:
         at = stack.pop()
@@ -86,12 +87,6 @@ def leaves(columns: Columns, part: set[int], room: int, tight: bool = False) -> 
         basis = program.simplex.basis()
         stack.append(Branch(usable & ~(holds_u & holds_v), basis))
         stack.append(Branch(usable & (holds_u == holds_v), basis))
-
-
-def odd_within(columns: Columns, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the odd sets that are odd among some rows as well, by the rows' places."""
-    found = [np.flatnonzero(np.isin(rows, odd_set)) for odd_set in columns.odd_sets]
-    return [odd_set for odd_set in found if len(odd_set) % 2 and len(odd_set) > 1]
 
 
 def solved(columns: Columns, program: Relaxation, at: Branch) -> Relaxed:

@@ -147,12 +147,16 @@ def by_optimum(
     table: Coded, hidden: NDArray[np.bool_], lawful: Lawful, method: str, context: Context
 ) -> Solution:
     """Return the first of the cheapest releases."""
-    codes = ordered_codes(table)
+    known = known_of(table, np.zeros(table.leaves.shape, np.int64))
+    codes = np.column_stack([nodes[0] for nodes in known.nodes])  # in the order of the texts
     weights = np.array([tree.dearest for tree in table.instance.trees], np.int64)
     if method == EXACT:
         classes = best(codes, hidden, weights, lawful)
     else:
-        classes = cheapest(codes, hidden, weights, ties_drawn(codes.shape), context)
+        # what breaks ties between equally cheap releases: a small number for each cell
+        most = np.uint64((1 << bits_of_lots(*codes.shape)) - 1)
+        ties = (numbers(codes.size) & most).astype(np.int64).reshape(codes.shape)
+        classes = cheapest(codes, hidden, weights, ties, context)
     return solution_of(table, classes.of_row, classes.hidden.astype(np.int64))
 
 
@@ -259,12 +263,6 @@ def judge(table: Coded) -> Lawful:
     return lawful
 
 
-def ordered_codes(table: Coded) -> Ints:
-    """int64, shape (rows, quasi-identifiers): codes in the order of the values' texts."""
-    known = known_of(table, np.zeros(table.leaves.shape, np.int64))
-    return np.column_stack([nodes[0] for nodes in known.nodes])
-
-
 def drawn(rows: int, least: int) -> Lots:
     """Return who helps, by lot: none for classes of two, a quarter of the rows for five.
 
@@ -283,13 +281,6 @@ def weights_drawn(table: Coded) -> Weights:
         drawn = [blake2b(text.encode(), key=key, digest_size=8).digest() for text in texts]
         signs[:, j] = np.frombuffer(b"".join(drawn), np.uint64)[tree.node[0]][table.leaves[:, j]]
     return Weights(weighed(numbers(table.instance.rows)), signs)
-
-
-def ties_drawn(shape: tuple[int, int]) -> Ints:
-    """Return what breaks ties between equally cheap releases: a small number for each cell."""
-    rows, columns = shape
-    most = np.uint64((1 << bits_of_lots(rows, columns)) - 1)
-    return (numbers(rows * columns) & most).astype(np.int64).reshape(shape)
 
 
 def set_aside(rows: int, lawful: Lawful) -> Ints:
@@ -323,7 +314,6 @@ def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
 
 def unveiled(table: Coded, solution: Solution, context: Context, method: str) -> Solved:
     """Return the solution with the best price bound of the table without its veil."""
-
     problem = table.problem
     prices, bound = None, 0
     if problem.smallest_class > 1:

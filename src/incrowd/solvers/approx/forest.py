@@ -105,7 +105,6 @@ class Neighbours:
     @classmethod
     def of(cls, instance: Instance, need: int, context: Context) -> "Neighbours | None":
         """Compare all pairs, block by block; None when stopped."""
-
         distinct = instance.distinct
         row = np.zeros((distinct, need), np.int32)
         distance = np.zeros((distinct, need), np.int64)
@@ -137,7 +136,6 @@ class Neighbours:
 
 def plant(instance: Instance, neighbours: Neighbours, k: int) -> tuple[Solution, int]:
     """Grow the forest and cut it; return the solution and the forest's weight."""
-
     rows = instance.distinct
     most = max(2 * k - 1, 3 * k - 5)
     # Of 2k copies and more, all but k form a class of their own: it costs nothing.

@@ -77,7 +77,6 @@ class Growth:
 
     def one_class(self) -> None:
         """Grow the next class to k rows."""
-
         instance, tables = self.instance, self.instance.tables
         codes, into = instance.codes, len(self.spans)
         last = codes[[self.last, self.last]]
@@ -94,7 +93,6 @@ class Growth:
 
     def finish(self, together: bool) -> None:
         """Place what is left: as one class, or each copy where it costs least."""
-
         instance, tables = self.instance, self.instance.tables
         if together:
             self.classes[self.classes < 0] = len(self.spans)

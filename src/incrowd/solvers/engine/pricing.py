@@ -157,22 +157,16 @@ class Pricing:
             tree, k, self.search.price, self.enough_prices, report, gauge=gauge, reach=self.reach
         )
         if schedule.once and tree.visits > schedule.visits:
-            self.give_up_patterns()
+            # too wide after all: where most cells of a column are alike, a pattern without them is
+            # cheap and supported, and support prices are low; at better ones more patterns matter
+            self.search.wide = True
+            self.keep_better(self.prices_by_groups())
             return
         self.tell("confirming prices", gauge=Gauge(tree.walked))
         certificate = certify(tree, k, u)
         if certificate.bound(tree.instance.counts) > self.progress.bound:
             self.keep(certificate)
             self.search.raised = True
-
-    def give_up_patterns(self) -> None:
-        """Count the table as too wide after all: of sparse ones the support search tells nothing.
-
-        Where most cells of a column are alike, a pattern without them is cheap and supported, and
-        support prices are low; at better prices many more patterns matter.
-        """
-        self.search.wide = True
-        self.keep_better(self.prices_by_groups())
 
     def enough_prices(self) -> bool:
         """Whether to leave the prices for the release: under a short time limit."""

@@ -71,10 +71,10 @@ def prove(
         if slack < 0:
             return best, best.cost
         before = best.cost
-        found = attempt_pairs(tree, best, price, k, share * slack, stop, patient)
-        if found is None:
+        emission = within(tree, price, k, share * slack, MOST_PAIRS[patient])
+        if emission is None:
             return best, bound
-        best, proven = found
+        best, proven = solve_whole(tree, best, emission, price, k, NODES[patient], stop)
         if share == 1.0:
             bound = max(bound, min(proven, best.cost))
         elif best.cost < before:
@@ -158,22 +158,6 @@ def pairs_in_reach(lifted: Lifted, instance: Instance, k: int, stop: Stop) -> Em
         if classes is not None:
             return pairs_of(classes, lifted.lists, instance.distinct)
     return None
-
-
-def attempt_pairs(
-    tree: PrefixTree,
-    best: Solution,
-    price: NDArray[np.float64],
-    k: int,
-    slack: float,
-    stop: Stop,
-    patient: bool,
-) -> tuple[Solution, int] | None:
-    """Solve the problem of all pairs within ``slack``; None when they are too many."""
-    emission = within(tree, price, k, slack, MOST_PAIRS[patient])
-    if emission is None:
-        return None
-    return solve_whole(tree, best, emission, price, k, NODES[patient], stop)
 
 
 def solve_whole(

@@ -31,7 +31,6 @@ class SplitRecursion(DynamicProgram):
 
     def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
         """The better of the two splits."""
-
         return partial(balanced_split_dp, parts.counts, parts.place, parts.size, parts.price)
 
     def classes(self, choice: NDArray[np.int64]) -> list[int]:

@@ -70,7 +70,6 @@ def too_big(instance: Instance) -> bool:
 
 def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
     """Price all sub-multisets of the problem's table; None when stopped."""
-
     instance = problem.instance
     place = np.concatenate([[1], np.cumprod(instance.counts + 1)]).astype(np.int64)
     number, place = int(place[-1]), np.ascontiguousarray(place[:-1])

@@ -27,7 +27,6 @@ class SubsetDP(DynamicProgram):
 
     def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
         """The class of the lowest row, and the optimum of the others."""
-
         return partial(lowest_row_dp, parts.counts, parts.place, parts.price)
 
     def classes(self, choice: NDArray[np.int64]) -> list[int]:
