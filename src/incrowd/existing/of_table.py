@@ -15,19 +15,20 @@ from incrowd.checker.models import require_lawful
 from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import Coded, kept_of, shuffled
 from incrowd.encoding.lots import first_of_equals
 from incrowd.errors import InputError, VerificationError
+from incrowd.existing.apart import joining_of
 from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.classes import (
     places_of_labels,
     published_of,
     require_lawful_classes,
     shown,
-    solver,
 )
 from incrowd.existing.covers import Published
-from incrowd.existing.join import Ints, Joining
+from incrowd.existing.join import Ints
 from incrowd.existing.served import require_columns, require_joined_texts
 from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
@@ -214,6 +215,9 @@ class ExtendedRelease(Release):
             for name, ladder in ladders_of(self.trees).items():
                 both = original.get_column(name), released.get_column(name)
                 total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
+            for name in self.policy.fixed:
+                same = original.get_column(name).equals(released.get_column(name))
+                require(same, "a fixed cell of a new row was changed", column=name)
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
@@ -266,7 +270,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     ------
     InputError: columns differ, or the earlier release is not lawful under the policy.
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
-    NoLawfulReleaseError: some new rows fit nowhere.
+    NoLawfulReleaseError: some new rows fit nowhere.  InputError: fixed columns, see ``plan_of``.
     """
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
@@ -276,9 +280,10 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
-    asked = (both.model, published, solver(both.model, context), table.roles.sensitive)
+    fixed = plan_of(table, policy).fixed
+    asked = (both.model, published, context, table.roles.sensitive, fixed)
     instance, copy_of_row = joined_rows(table, secret, policy)
-    joining, stop = Joining(instance, *asked), context.stop
+    joining, stop = joining_of(instance, *asked), context.stop
     with interruptible(stop):
         place = joining.best()[copy_of_row]
     known = told(table, edit_of(table, published, place, columns))
@@ -292,7 +297,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         table, place = without(table, held), place[kept]
         secret = None if secret is None else secret[kept]
         instance, copy_of_row = joined_rows(table, secret, policy)
-        joining = Joining(instance, *asked)
+        joining = joining_of(instance, *asked)
         joining.price[instance.copies[copy_of_row]] = price
     of_copy = np.empty_like(place)
     of_copy[copy_of_row] = place

@@ -74,7 +74,7 @@ UNSERVED = (  # where, options that are not served there, and why, or what to do
     ("with existing", "method reductions", "adding rows is a method of its own; leave it out"),
     (
         "with existing",
-        f"{CONSTRAINTS} pseudonym delete_rows protect suppress_rows",
+        "linked caps pseudonym delete_rows protect suppress_rows",
         "leave it out, or publish the whole table anew",
     ),
     ("with existing on Spark", "person", ONE_MACHINE),
