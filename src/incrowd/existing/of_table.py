@@ -18,6 +18,7 @@ from incrowd.checker.rejection import RejectedError, require
 from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import Coded, kept_of, shuffled
 from incrowd.encoding.lots import first_of_equals
+from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.errors import InputError, VerificationError
 from incrowd.existing.apart import joining_of
 from incrowd.existing.both import Both, both_of, strangers
@@ -29,7 +30,7 @@ from incrowd.existing.classes import (
 )
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints
-from incrowd.existing.served import require_columns, require_joined_texts
+from incrowd.existing.served import require_columns, require_joined_texts, require_other_names
 from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
@@ -40,13 +41,14 @@ from incrowd.policy import Policy
 from incrowd.privacy.cautions import few_new, rewritten
 from incrowd.privacy.classes import values_by_class
 from incrowd.problem.instance import Instance, from_codes
-from incrowd.published.cautions import repeatable
+from incrowd.published.cautions import of_keys, repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
 from incrowd.tables.files import write_as_it_is
+from incrowd.tables.key_file import key_in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +139,7 @@ class ExtendedRelease(Release):
         few = int((grown < self.k).sum())
         found += [few_new(few, len(grown), self.k)] if few else []
         found += [self.caution] if self.caution else []
-        return (*found, *repeatable(self.policy))
+        return (*found, *repeatable(self.policy), *of_keys(self.policy))
 
     @property
     def files_read(self) -> Iterator[tuple[str, str]]:
@@ -281,6 +283,8 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
     fixed = plan_of(table, policy).fixed
+    named = {name: key_in(file) for name, file in policy.pseudonym.items()}
+    require_other_names(existing, table.source, named)
     asked = (both.model, published, context, table.roles.sensitive, fixed)
     instance, copy_of_row = joined_rows(table, secret, policy)
     joining, stop = joining_of(instance, *asked), context.stop
@@ -306,7 +310,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
-        edit=edit_of(table, published, place, columns),
+        edit=with_pseudonyms(edit_of(table, published, place, columns), table.source, named),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
