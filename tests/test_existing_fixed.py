@@ -1,8 +1,11 @@
 """Tests of adding rows beside fixed columns: nobody could pay less, and no fixed cell changes."""
 
+import contextlib
 import itertools
+import pickle
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 import incrowd as ic
 from dial import few
 from incrowd.cli import cli
+from incrowd.existing.join import LostRowsError
 from partings import partitions
 
 COLUMNS = ["a", "b", "f"]
@@ -67,6 +71,11 @@ def test_against_everything(new: list[Row], published: set[Row]) -> None:
     if best is None:
         with pytest.raises(ic.NoLawfulReleaseError, match="alike in the fixed 'f'"):
             ic.anonymize(frame, 2, existing=earlier, fixed="f")
+        with contextlib.suppress(ic.NoLawfulReleaseError):  # all rows are held back
+            release = ic.anonymize(frame, 2, existing=earlier, fixed="f", hold_back=True)
+            kept = [row for i, row in enumerate(new) if i not in release.held.tolist()]
+            least = optimum(kept, published, 2)
+            assert least is not None and release.lower_bound <= least <= release.cost
         return
     release = ic.anonymize(frame, 2, existing=earlier, fixed="f")
     assert release.verify() and release.lower_bound <= best <= release.cost
@@ -96,3 +105,25 @@ def test_proof_and_hold_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert done.exit_code == 0, done.output
     held = pl.read_csv("held.csv").height
     assert pl.read_csv("r2.csv").height == 21 - held
+
+
+def test_the_error_travels() -> None:
+    """Tests that it comes whole out of another process."""
+    error = pickle.loads(pickle.dumps(LostRowsError(np.array([3]), "lost")))
+    assert (
+        isinstance(error, LostRowsError) and str(error) == "lost" and error.copies.tolist() == [3]
+    )
+
+
+@pytest.mark.parametrize(("k", "fixed", "new"), [(3, (), "NW"), (2, "f", "NWN")])
+def test_rows_that_fit_nowhere_are_named_and_held_back(k: int, fixed: str, new: str) -> None:
+    """Tests their numbers in the message, and a release of the others."""
+    earlier = pl.DataFrame({"f": ["N"] * 3, "a": ["1"] * 3, "s": [*"xyz"]})
+    place = ["1" if f == "N" else "7" for f in new]
+    frame = pl.DataFrame({"f": [*new], "a": place, "s": [*"xzy"][: len(new)]})
+    asked = {"keep": "s", "existing": earlier, "fixed": fixed}
+    with pytest.raises(ic.NoLawfulReleaseError, match=r"hold-back.*\(row 2 of the new ones\)$"):
+        ic.anonymize(frame, k, **asked)
+    release = ic.anonymize(frame, k, **asked, hold_back=True)
+    assert release.verify() and release.held.tolist() == [1]
+    assert release.data.height == 3 + len(new) - 1 and release.cost == 0

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from incrowd.errors import NoLawfulReleaseError, listed
+from incrowd.errors import listed
 from incrowd.existing.classes import solver
 from incrowd.existing.covers import Published
-from incrowd.existing.join import Ints, Joining
+from incrowd.existing.join import Ints, Joining, LostRowsError
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
@@ -76,7 +76,7 @@ class Apart:
 
         Raises
         ------
-        NoLawfulReleaseError: some rows fit nowhere; names the fixed columns, never a value.
+        LostRowsError: some rows fit nowhere; names the fixed columns, never a value.
         """
         place = np.zeros(self.instance.rows, np.int64)
         left, new, stop = self.instance.rows, self.total, self.context.stop
@@ -85,9 +85,10 @@ class Apart:
             group.joining.solve = solver(self.model, replace(self.context, stop=share))
             try:
                 found = group.joining.best()
-            except NoLawfulReleaseError as error:
-                raise NoLawfulReleaseError(
-                    f"of the new rows alike in the fixed {listed(self.names)}: {error}"
+            except LostRowsError as error:
+                raise LostRowsError(
+                    group.copies[error.copies],
+                    f"of the new rows alike in the fixed {listed(self.names)}: {error}",
                 ) from None
             fresh = found >= len(group.classes)
             joined = group.copies[~fresh]
