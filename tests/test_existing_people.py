@@ -88,7 +88,7 @@ def test_bytes_are_refused_before_the_search(
     binary: str, role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tests that nothing is searched for rows that could not be joined with the earlier ones."""
-    monkeypatch.setattr("incrowd.existing.of_table.Joining", None)  # no search can begin
+    monkeypatch.setattr("incrowd.existing.of_table.joining_of", None)  # no search can begin
     old, new = (
         EARLIER.cast({"s": pl.Binary}) if side == binary else EARLIER
         for side in ("the earlier release", "new rows")

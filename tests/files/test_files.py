@@ -127,7 +127,7 @@ def test_headers_in_brackets_are_no_json(tmp_path):
     assert read(tmp_path / "t.csv").columns == ("[a]", "[b]")
 
 
-@pytest.mark.parametrize("name", ["o.xls", "o.JSON", "o.csv.gz", "o.pdf"])
+@pytest.mark.parametrize("name", ["o.xls", "o.JSON", "o.csv.gz", "o.pdf", "o.parqet"])
 def test_refuses_to_write_other_formats(tmp_path, name):
     """Tests that no CSV file comes to lie under the name of another format."""
     (tmp_path / "t.csv").write_bytes(b"a\n1\n")

@@ -104,7 +104,7 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     extra |= {} if joined is None else {"joined": joined}
     if release.rows_without_person:
         extra |= {"rows_without_person": release.rows_without_person}
-    return extra | {
+    return {
         "rows": release.rows,
         "columns": release.columns,
         "cells": release.cells,
@@ -124,7 +124,7 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
         "seed": release.seed,
         "output": output,
         "proof": proof,
-    }
+    } | extra
 
 
 def proof_bound(release: Any, facts: dict[str, Any]) -> dict[str, Any]:

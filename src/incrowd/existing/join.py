@@ -19,6 +19,7 @@ cost of a row (lowering a price never breaks a certificate), and who joins pays 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,18 @@ WIDE = 60  # rows of a new class up to which each is tried without each of its r
 
 Solve = Callable[[Instance], tuple[Ints, NDArray[np.float64]] | None]
 """Classes of an instance's copies and prices of its rows; None when no release of it is lawful."""
+
+
+class LostRowsError(NoLawfulReleaseError):
+    """Some new rows fit nowhere; ``copies``: int64, their numbers."""
+
+    def __init__(self, copies: Ints, message: str) -> None:
+        super().__init__(message)
+        self.copies = copies
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As itself, also out of a task of Spark."""
+        return type(self), (self.copies, str(self))
 
 
 @dataclass(eq=False)
@@ -220,10 +233,11 @@ class Joining:
                     return trial
             count += 1
         models = self.model.in_words(self.sensitive)
-        raise NoLawfulReleaseError(
+        raise LostRowsError(
+            lost,
             f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
             f"form a lawful one ({models}) even with all the others: hold them back until "
-            "more rows come, or publish the whole table anew"
+            "more rows come (--hold-back, hold_back=), or publish the whole table anew",
         )
 
     def burden(self, lost: Ints, others: Ints) -> Ints:

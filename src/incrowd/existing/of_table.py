@@ -15,21 +15,23 @@ from incrowd.checker.models import require_lawful
 from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import Coded, kept_of, shuffled
-from incrowd.encoding.lots import first_of_equals
+from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.errors import InputError, VerificationError
+from incrowd.existing.apart import joining_of
 from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.classes import (
     places_of_labels,
     published_of,
     require_lawful_classes,
     shown,
-    solver,
 )
 from incrowd.existing.covers import Published
-from incrowd.existing.join import Ints, Joining
-from incrowd.existing.served import require_columns, require_joined_texts
-from incrowd.existing.told import in_words, require_left, told
+from incrowd.existing.join import Ints
+from incrowd.existing.placing import Placing
+from incrowd.existing.served import require_columns, require_joined_texts, require_other_names
+from incrowd.existing.told import in_words, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
@@ -38,14 +40,13 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.privacy.cautions import few_new, rewritten
 from incrowd.privacy.classes import values_by_class
-from incrowd.problem.instance import Instance, from_codes
-from incrowd.published.cautions import repeatable
+from incrowd.published.cautions import of_keys, repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
-from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
-from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
+from incrowd.tables.base import Edit, FewerRows, Replacement, Source, Table, texts
 from incrowd.tables.files import write_as_it_is
+from incrowd.tables.key_file import key_in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +136,7 @@ class ExtendedRelease(Release):
         few = int((grown < self.k).sum())
         found += [few_new(few, len(grown), self.k)] if few else []
         found += [self.caution] if self.caution else []
-        return (*found, *repeatable(self.policy))
+        return (*found, *repeatable(self.policy), *of_keys(self.policy))
 
     @property
     def files_read(self) -> Iterator[tuple[str, str]]:
@@ -212,6 +213,9 @@ class ExtendedRelease(Release):
             for name, ladder in ladders_of(self.trees).items():
                 both = original.get_column(name), released.get_column(name)
                 total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
+            for name in self.policy.fixed:
+                same = original.get_column(name).equals(released.get_column(name))
+                require(same, "a fixed cell of a new row was changed", column=name)
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
@@ -258,7 +262,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     ------
     InputError: columns differ, or the earlier release is not lawful under the policy.
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
-    NoLawfulReleaseError: some new rows fit nowhere.
+    NoLawfulReleaseError: some new rows fit nowhere.  InputError: fixed columns, see ``plan_of``.
     """
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
@@ -268,32 +272,22 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
-    asked = (both.model, published, solver(both.model, context), table.roles.sensitive)
-    instance, copy_of_row = joined_rows(table, secret, policy)
-    joining, stop = Joining(instance, *asked), context.stop
-    with interruptible(stop):
-        place = joining.best()[copy_of_row]
-    known = told(table, edit_of(table, published, place, columns))
-    held = np.zeros(len(place), bool)
-    if policy.hold_back:
-        held = np.logical_or.reduce([held, *known.values()])
-    if held.any():
-        require_left(held)
-        known, kept = {}, np.flatnonzero(~held)
-        price = joining.price[instance.copies[copy_of_row]][kept]
-        table, place = without(table, held), place[kept]
-        secret = None if secret is None else secret[kept]
-        instance, copy_of_row = joined_rows(table, secret, policy)
-        joining = Joining(instance, *asked)
-        joining.price[instance.copies[copy_of_row]] = price
-    of_copy = np.empty_like(place)
-    of_copy[copy_of_row] = place
-    cost = joining.cost(of_copy)
-    bound = min(joining.bound(), cost)
+    fixed = plan_of(table, policy).fixed
+    named = {name: key_in(file) for name, file in policy.pseudonym.items()}
+    require_other_names(existing, table.source, named)
+    asked = (both.model, published, context, table.roles.sensitive, fixed)
+    placing = Placing(table, secret, policy, lambda instance: joining_of(instance, *asked))
+    placing.search(context.stop)
+    table = placing.table
+    known = told(table, edit_of(table, published, placing.place, columns))
+    if policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
+        placing.hold(which)
+        table, known = placing.table, {}
+    (cost, bound), place, stop = placing.units, placing.place, context.stop
     counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
-        edit=edit_of(table, published, place, columns),
+        edit=with_pseudonyms(edit_of(table, published, place, columns), table.source, named),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -301,33 +295,12 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         ended=stop.why() if stop.now() else "stopped paying",
         seconds=stop.elapsed(),
         existing=existing,
-        held=np.flatnonzero(held),
+        held=np.flatnonzero(placing.held),
         caution=in_words(counts_told, len(place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
     return release
-
-
-def joined_rows(
-    table: Coded, secret: NDArray[np.int32] | None, policy: Policy
-) -> tuple[Instance, Ints]:
-    """Return the new rows as an instance with what the models look at, and each row's copy."""
-    trees, leaves = table.instance.trees, table.leaves
-    equals = first_of_equals(policy, trees, [*leaves.T, *([] if secret is None else secret.T)])
-    return from_codes(leaves, trees, secret, table.instance.scale, equals)
-
-
-def without(table: Coded, held: NDArray[np.bool_]) -> Coded:
-    """Return the table without the rows that are held back."""
-    kept = np.flatnonzero(~held)
-    instance, trees = table.instance, table.instance.trees
-    rest, copy_of_row = from_codes(table.leaves[kept], trees, None, instance.scale)
-    attributes = {n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()}
-    source = FewerRows(table.source, kept)
-    return replace(
-        table, source=source, instance=rest, copy_of_row=copy_of_row, attributes=attributes
-    )
 
 
 def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:

@@ -1,11 +1,14 @@
 """What adding rows to an earlier release serves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from incrowd.encoding.pseudonyms import replacement_of
 from incrowd.errors import InputError, OutOfScopeError, listed
 from incrowd.policy import Policy
 from incrowd.privacy.model import Model
+from incrowd.published.pseudonyms import pseudonyms_broken
 from incrowd.tables.base import Source
+from incrowd.text.units import counted
 
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
@@ -35,6 +38,26 @@ def require_joined_texts(existing: Source, new: Source, columns: Sequence[str]) 
             existing.encode(name)
         except InputError as error:
             raise InputError(f"the earlier release: {error}") from None
+
+
+def require_other_names(existing: Source, new: Source, keys: Mapping[str, bytes]) -> None:
+    """Raise InputError where pseudonyms would link two deliveries, or earlier cells are none.
+
+    Parameters
+    ----------
+    keys: by column under pseudonyms, that of the new rows.
+    """
+    for name, key in keys.items():
+        earlier = existing.encode(name)
+        for reason in pseudonyms_broken(name, earlier):
+            raise InputError(f"the earlier release: {reason}")
+        both = {*earlier.values} & {*replacement_of(new.encode(name), key).labels} - {None}
+        if both:
+            raise InputError(
+                f"{counted(len(both), 'value')} of {name!r} stand in the earlier release under the "
+                "same key, so their pseudonyms would link rows; take another key, or leave these "
+                "rows out"
+            )
 
 
 def require_joinable(model: Model, names: Iterable[str], policy: Policy) -> None:

@@ -71,6 +71,6 @@ def require_left(held: NDArray[np.bool_]) -> None:
     """Raise where every new row is held back."""
     if held.all():
         raise NoLawfulReleaseError(
-            f"each of the {len(held):,} new rows would be told by what its class gains: all are "
-            "held back, and nothing is left to publish; deliver them with others"
+            f"each of the {len(held):,} new rows fits no class, or would be told by what its class "
+            "gains: all are held back, and nothing is left to publish; deliver them with others"
         )

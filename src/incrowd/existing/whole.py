@@ -7,7 +7,7 @@ lawful release of all rows, published anew, costs less than.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
 from incrowd.run.stop import Stop
-from incrowd.tables.base import FewerRows, Source, Table, texts
+from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, Table, texts
 from incrowd.tables.files import open_table, write_as_it_is
 from incrowd.tables.inputs import ITSELF
 from incrowd.text.units import counted
@@ -121,7 +121,12 @@ def whole_of(
     order = place if release.shuffle is None else place[release.shuffle]
     whole = WholeRelease(
         coded=table,
-        edit=edit_for(table, solution, release.edit.columns, order),
+        edit=named_as(
+            edit_for(table, solution, release.edit.columns, order),
+            joined,
+            place,
+            table.roles.pseudonym,
+        ),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -136,6 +141,20 @@ def whole_of(
     require_same_texts(whole, release)
     _ = whole.class_of_row  # the independent re-check
     return whole
+
+
+def named_as(edit: Edit, joined: Joined, place: Ints, columns: Sequence[str]) -> Edit:
+    """Return the edit that also shows the pseudonyms which the rows were published under.
+
+    place: int64, shape (rows,): which row of the original each published row is.
+    """
+    found = {}
+    for name in columns:
+        column = Column.of(joined.texts[name].to_list(), np.arange(len(place)))
+        ids = np.empty(len(place), np.int32)
+        ids[place] = column.codes
+        found[name] = Replacement(column.values, ids)
+    return replace(edit, replacements={**edit.replacements, **found})
 
 
 def met_again(earlier: Table, new: Table, roles: Roles) -> str | None:

@@ -79,14 +79,14 @@ UNSERVED = (  # where, options that are not served there, and why, or what to do
     ("with existing", "veil", "earlier rows had none; publish the whole table anew"),
     (
         "with existing",
-        OF_ALL_ROWS,
+        "constant_alike links_rows",
         "nobody says whose the earlier rows are; publish the whole table anew",
     ),
     ("with existing", "missing_person=drop", "leave such rows out before"),
     ("with existing", "method reductions", "adding rows is a method of its own; leave it out"),
     (
         "with existing",
-        f"{CONSTRAINTS} pseudonym delete_rows protect suppress_rows",
+        "linked caps delete_rows protect suppress_rows",
         "leave it out, or publish the whole table anew",
     ),
     ("with existing on Spark", "person", ONE_MACHINE),

@@ -318,9 +318,9 @@ class Asked:
         False,
         Option(
             "flag",
-            "with an earlier release: leave out for now the new rows of a class that gained rows "
-            "of one sensitive value only (with `person`: or of one person), because the "
-            "difference of the two releases tells it",
+            "with an earlier release: leave out for now the new rows that fit no class, and those "
+            "of a class that gained rows of one sensitive value only (with `person`: or of one "
+            "person), which the difference of the two releases tells",
             "--hold-back",
         ),
     )

@@ -5,6 +5,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ PACKAGE = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 SUFFIXES = {f".{form}": form for form in FAMILY}
 WRITTEN = {"spss": (".sav", ".zsav"), "stata": (".dta",), "sas": (".xpt",)}
 PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
+MISSPELT = (".parquet", ".feather", ".arrow", ".xlsx")  # suffixes long enough to tell near ones
 OF_EXCEL = (".xls", ".xlsm", ".xlsb")
 FOREIGN = (
     *OF_EXCEL, ".json", ".jsonl", ".ndjson", ".xml", ".html",
@@ -291,6 +293,9 @@ def require_place_of(
         raise InputError(
             f"{path}: no {suffix} files are written; write {own}.csv, .parquet or .arrow"
         )
+    meant = get_close_matches(suffix, MISSPELT, n=1, cutoff=0.8)
+    if meant and suffix not in (*MISSPELT, *SUFFIXES):  # it would be CSV under that name
+        raise InputError(f"{path}: no {suffix} files are written; did you mean {meant[0]}?")
     form = SUFFIXES.get(suffix)
     if form is None or str(path) == "-":
         return

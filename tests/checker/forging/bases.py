@@ -64,6 +64,8 @@ RECIPES: dict[str, str] = {
     "people, two": "-k 2 --person id,more",
     "rows left out": "-k 2 --model l=2,kind=frequency,on=s --suppress-rows 4 --skewed",
     "rows left out, hierarchies": "-k 3 --model l=3,kind=frequency,on=s --suppress-rows 4 {trees}",
+    "rows left out, people": "-k 2 --person id --model l=2,kind=frequency,on=s "
+    "--suppress-rows 5 --skewed",
     "nobody, own": "-k 2 --person id --missing-person own --nobody {trees}",
     "nobody, dropped": "-k 2 --person id --missing-person drop --nobody",
     "once": "-k 2 --person id --model l=2,kind=frequency,on=s {trees}",

@@ -1,0 +1,115 @@
+"""Where each new row goes, and which are held back for now."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded
+from incrowd.encoding.lots import first_of_equals
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.existing.apart import Apart
+from incrowd.existing.join import Ints, Joining, LostRowsError
+from incrowd.existing.told import require_left
+from incrowd.policy import Policy
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.run.stop import Stop, interruptible
+from incrowd.tables.base import Column, FewerRows
+
+SHOWN = 12  # numbers of rows in a message
+Secret = NDArray[np.int32] | None
+
+
+@dataclass(eq=False)
+class Placing:
+    """New rows, and where they go.
+
+    Attributes
+    ----------
+    table: those that are not held back; secret: what the models look at in them.
+    policy: what is asked.
+    begin: returns how the rows of an instance join.
+    held: bool, shape (all new rows,): those that are held back.
+    place: int64, shape (rows of ``table``,): published class, or classes + number of a new class.
+    """
+
+    table: Coded
+    secret: Secret
+    policy: Policy
+    begin: Callable[[Instance], Joining | Apart]
+
+    def __post_init__(self) -> None:
+        self.held = np.zeros(self.table.source.rows, bool)
+        self.place = np.zeros(self.table.source.rows, np.int64)
+        self.joins()
+
+    def joins(self) -> None:
+        """Begin with the rows of ``table``."""
+        self.instance, self.copy_of_row = joined_rows(self.table, self.secret, self.policy)
+        self.joining = self.begin(self.instance)
+
+    def search(self, stop: Stop) -> None:
+        """Find a place for every row; those that fit nowhere are held back where that is asked.
+
+        Raises
+        ------
+        NoLawfulReleaseError: rows fit nowhere; names them by their numbers.
+        """
+        while True:
+            try:
+                with interruptible(stop):
+                    self.place = self.joining.best()[self.copy_of_row]
+                return
+            except LostRowsError as error:
+                lost = np.isin(self.copy_of_row, error.copies)
+                if not self.policy.hold_back:
+                    which = numbered(np.flatnonzero(~self.held)[lost] + 1)
+                    raise NoLawfulReleaseError(f"{error} ({which} of the new ones)") from None
+            self.hold(lost)
+
+    def hold(self, which: NDArray[np.bool_]) -> None:
+        """Hold some rows of ``table`` back; others keep their place and price."""
+        price = self.joining.price[self.instance.copies[self.copy_of_row]][~which]
+        self.held[np.flatnonzero(~self.held)[which]] = True
+        require_left(self.held)
+        self.table, self.place = without(self.table, which), self.place[~which]
+        self.secret = None if self.secret is None else self.secret[~which]
+        self.joins()
+        self.joining.price[self.instance.copies[self.copy_of_row]] = price
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """What the places cost, and what none cost less than."""
+        of_copy = np.empty_like(self.place)
+        of_copy[self.copy_of_row] = self.place
+        cost = self.joining.cost(of_copy)
+        return cost, min(self.joining.bound(), cost)
+
+
+def numbered(rows: Ints) -> str:
+    """Name rows by their numbers, which count from 1 below the header."""
+    first = ", ".join(f"{row:,}" for row in rows[:SHOWN].tolist())
+    more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
+    return f"row {first}" if len(rows) == 1 else f"rows {first}{more}"
+
+
+def joined_rows(
+    table: Coded, secret: NDArray[np.int32] | None, policy: Policy
+) -> tuple[Instance, Ints]:
+    """Return the new rows as an instance with what the models look at, and each row's copy."""
+    trees, leaves = table.instance.trees, table.leaves
+    equals = first_of_equals(policy, trees, [*leaves.T, *([] if secret is None else secret.T)])
+    return from_codes(leaves, trees, secret, table.instance.scale, equals)
+
+
+def without(table: Coded, held: NDArray[np.bool_]) -> Coded:
+    """Return the table without the rows that are held back."""
+    kept = np.flatnonzero(~held)
+    instance, trees = table.instance, table.instance.trees
+    rest, copy_of_row = from_codes(table.leaves[kept], trees, None, instance.scale)
+    attributes = {n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()}
+    source = FewerRows(table.source, kept)
+    return replace(
+        table, source=source, instance=rest, copy_of_row=copy_of_row, attributes=attributes
+    )
