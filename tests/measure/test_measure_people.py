@@ -97,3 +97,21 @@ def test_command_line(tmp_path, monkeypatch) -> None:
         ic.measure("in.csv", qi=["x", "pid"], person="pid")
     with pytest.raises(InputError):
         ic.measure("in.csv", person="pid", group="nobody")
+
+
+@settings(max_examples=few(60), deadline=None)
+@given(rows=rows_of, everyone=rows_of)
+def test_a_population_is_counted_in_people(rows: list[Row], everyone: list[Row]) -> None:
+    """Tests that several rows of one person of the population hide nobody among them."""
+    found = measured(rows, population=frame_of(everyone)).risk
+    crowds = []
+    for x in {x for _, _, x, _ in rows}:
+        inside, outside = ({p for p, _, y, _ in of if y == x} for of in (rows, everyone))
+        crowds.append(max(len(inside), len(outside)))
+    assert found.journalist_highest == Fraction(1, min(crowds))
+    alone = measured(rows, population=frame_of(everyone).drop("pid", "home")).risk
+    each = [
+        max(len({p for p, _, y, _ in rows if y == x}), sum(y == x for _, _, y, _ in everyone))
+        for x in {x for _, _, x, _ in rows}
+    ]
+    assert alone.journalist_highest == Fraction(1, min(each))

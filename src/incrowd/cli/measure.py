@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--population",
     metavar="FILE",
-    help="Everyone whom the rows may be taken from; gives journalist risk.",
+    help="Everyone whom the rows may be taken from; gives journalist risk. Each row is a person, "
+    "unless there are columns of --person.",
 )
 @click.option(
     "--subsets",

@@ -146,8 +146,8 @@ class CombinationFigures:
     Attributes
     ----------
     columns, k: as asked.
-    smallest_group: the fewest rows alike in these columns; rows_below: rows in groups of fewer than
-        ``k``.
+    smallest_group: the fewest rows alike in these columns, or people where they count; rows_below:
+        rows in groups of fewer than ``k``.
     """
 
     columns: tuple[str, ...]

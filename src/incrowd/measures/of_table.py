@@ -90,7 +90,8 @@ def measure(
     qi: quasi-identifiers; None: every column that is not sensitive.
     sensitive: sensitive attributes; without any, only classes, loss and risk are measured.
     population: a table that holds everyone the rows may be taken from, with the same
-        quasi-identifiers; gives journalist and marketer risk.
+        quasi-identifiers; gives journalist and marketer risk.  Each of its rows is a person, unless
+        it has the columns ``person``.
     original: the table before anonymization; gives the entropy lost.
     subsets: also count unique rows on every subset of at most so many quasi-identifiers.
     recursive: values of l for which recursive (c, l)-diversity is measured.
@@ -158,7 +159,7 @@ def measure(
         stars=stars,
         stars_fraction=stars / (table.rows * len(known)) if table.rows else 0.0,
         columns=tuple(lost),
-        risk=_risk(known, columns, agreed, population, star, whose) if table.rows else None,
+        risk=_risk(known, columns, agreed, population, star, named, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
             *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),
@@ -314,6 +315,7 @@ def _risk(
     agreed: Agreement,
     population: Any,
     star: str,
+    named: list[str],
     whose: NDArray[np.int64] | None,
 ) -> RiskFigures:
     people = None
@@ -321,6 +323,8 @@ def _risk(
         everyone = open_table(population)
         known_columns("population", known, everyone)
         others = [everyone.encode(name) for name in known]
-        people = people_behind(columns, agreed, others, star)
+        there = {*named} <= {*everyone.columns}  # else each of its rows is a person
+        theirs = owners_of(everyone, named) if there else None
+        people = people_behind(columns, agreed, others, star, theirs)
     found = risk_figures(agreed.sizes, people)
     return found if whose is None else risk_of_people(agreed, whose, found)

@@ -43,12 +43,17 @@ def risk_figures(sizes: NDArray[np.int64], people: NDArray[np.int64] | None) -> 
 
 
 def people_behind(
-    table: Sequence[Column], agreed: Agreement, population: Sequence[Column], star: str
+    table: Sequence[Column],
+    agreed: Agreement,
+    population: Sequence[Column],
+    star: str,
+    whose: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """int64, shape (classes,): rows of the population that each class of the table may stand for.
+    """int64, shape (classes,): people of the population whom each class of the table may stand for.
 
     A cell of the table that is the star may stand for any value; any other cell, a missing one
-    too, stands for itself only.
+    too, stands for itself only.  ``whose``: int64, shape (rows of the population,): whose each of
+    its rows is; None: each row is a person.
     """
     first = representatives(agreed)
     cells = np.column_stack([column.codes[first] for column in table])
@@ -56,20 +61,24 @@ def people_behind(
     others = np.column_stack(
         [other.among(mine.values) for mine, other in zip(table, population, strict=True)]
     )
+    everyone = np.arange(len(others)) if whose is None else whose
     people = np.zeros(len(first), np.int64)
     patterns, which = np.unique(starred, axis=0, return_inverse=True)
     for i, pattern in enumerate(patterns):
         mine = np.flatnonzero(which.ravel() == i)
         shown = np.flatnonzero(~pattern)
-        people[mine] = _matches(cells[np.ix_(mine, shown)], others[:, shown])
+        people[mine] = _matches(cells[np.ix_(mine, shown)], others[:, shown], everyone)
     return people
 
 
-def _matches(classes: NDArray[np.int32], people: NDArray[np.int32]) -> NDArray[np.int64]:
+def _matches(
+    classes: NDArray[np.int32], people: NDArray[np.int32], whose: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """int64, shape (classes,): people who agree with each class in all the columns."""
-    known = people[(people >= 0).all(axis=1)]
-    both = np.vstack([classes, known])
+    known = (people >= 0).all(axis=1)
+    both = np.vstack([classes, people[known]])
     columns = [(np.ascontiguousarray(c), int(c.max(initial=0)) + 1) for c in both.T]
     agreed = agreement(columns, len(both))
-    counts = np.bincount(agreed.member[len(classes) :], minlength=len(agreed.sizes))
+    each = np.column_stack([agreed.member[len(classes) :], whose[known]])
+    counts = np.bincount(np.unique(each, axis=0)[:, 0], minlength=len(agreed.sizes))
     return counts[agreed.member[: len(classes)]].astype(np.int64)
