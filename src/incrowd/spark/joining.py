@@ -7,8 +7,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.classes import published_of, require_lawful_classes, shown, solver
-from incrowd.existing.join import Joining
+from incrowd.existing.join import Joining, LostRowsError
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
@@ -45,7 +46,10 @@ def join(task: Task, labels: Labels, table: pa.Table) -> pa.Table:
     instance, _ = of_table(task, new)
     stop = Stop(task.time_limit, task.gap, task.spend)
     joining = joining_of(task, labels, instance, rows_of(table, earlier=True), stop)
-    place = joining.best() if instance.rows else np.zeros(0, np.int64)
+    try:
+        place = joining.best() if instance.rows else np.zeros(0, np.int64)
+    except LostRowsError as error:  # errors come out of a task by the name that ``errors`` gives
+        raise NoLawfulReleaseError(str(error)) from None
     bound = min(joining.bound(), joining.cost(place)) if instance.rows else 0
     how = f"existing;{stop.why() if stop.now() else 'stopped paying'}"
     return records(joining, place, first_block(table), bound, how)
