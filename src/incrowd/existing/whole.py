@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from incrowd.bounds.best import best_prices
 from incrowd.checker.both import hash_at
@@ -29,6 +28,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE
+from incrowd.kernels.types import Ints
 from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
@@ -38,7 +38,6 @@ from incrowd.tables.files import open_table, write_as_it_is
 from incrowd.tables.inputs import ITSELF
 from incrowd.text.units import counted
 
-Ints = NDArray[np.int64]
 OTHER = (
     "the earlier release is not what its proof and its original say under this policy: {}; give "
     "the roles, models and hierarchies that it was made with"

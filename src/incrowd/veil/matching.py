@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Bools, Ints
 from incrowd.problem.instance import from_codes
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes, grid_of
@@ -32,8 +33,6 @@ from incrowd.veil.lists import Classes
 from incrowd.veil.ties import first
 from incrowd.veil.usable import Usable, masks_of, within
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 UNIT = 1 << 28
 """What the least cost is multiplied by: duals in floating point still tell lots apart."""
 MOST_BITS = 12
