@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from incrowd.cli import options
-from incrowd.cli.earlier import (
-    of_all,
-    record_of_all,
-    require_existing,
-    require_plain,
-    with_earlier,
-)
+from incrowd.cli.earlier import of_all, record_of_all, require_existing, require_plain, with_earlier
 from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import (
@@ -334,11 +328,7 @@ def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
 
 
 def publish(
-    release: "Release",
-    table: str,
-    output: str,
-    given: dict[str, Any],
-    listener: Listener = silent,
+    release: "Release", table: str, output: str, given: dict[str, Any], listener: Listener = silent
 ) -> dict[str, Any]:
     """Write the release and, where asked for, its proof: both or neither; then the statement.
 

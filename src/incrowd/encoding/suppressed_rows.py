@@ -48,11 +48,7 @@ class Kept:
 
 
 def fewest_dropped(
-    model: Model,
-    table: Group,
-    most: int,
-    dear: NDArray[np.float64],
-    names: Sequence[str] = (),
+    model: Model, table: Group, most: int, dear: NDArray[np.float64], names: Sequence[str] = ()
 ) -> Ints:
     """Return the numbers of the rows (int64, rising) to drop so that the rest is lawful.
 

@@ -113,12 +113,7 @@ def nodes_of(codes: Ints, veiled: Bools, weights: Ints, lots: Ints) -> tuple[Nod
 
 
 def columns_of(
-    nodes: Nodes,
-    matching: Matching,
-    row_of_node: Ints,
-    weights: Ints,
-    extra: Ints,
-    veiled: Bools,
+    nodes: Nodes, matching: Matching, row_of_node: Ints, weights: Ints, extra: Ints, veiled: Bools
 ) -> Columns:
     """Return what a cheapest release may be made of, and the one that is known.
 
