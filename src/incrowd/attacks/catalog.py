@@ -69,12 +69,7 @@ GUESS = partial(INFERENCE, knows=EVERYBODY, against=STRANGERS, people=True, one_
 """What a person's class tells of a sensitive column."""
 
 ATTACKS = (
-    LINKAGE(
-        name="prosecutor",
-        knows=EVERYBODY,
-        against=BY_LOT,
-        run=linkage.prosecutor,
-    ),
+    LINKAGE(name="prosecutor", knows=EVERYBODY, against=BY_LOT, run=linkage.prosecutor),
     LINKAGE(
         name="journalist",
         knows="a register of people with all quasi-identifiers: those of the table and, where "
@@ -107,12 +102,7 @@ ATTACKS = (
         whose=True,
     ),
     INFERENCE(
-        name="de-finetti",
-        knows=CLASSES,
-        against=STRANGERS,
-        run=de_finetti,
-        people=True,
-        whose=True,
+        name="de-finetti", knows=CLASSES, against=STRANGERS, run=de_finetti, people=True, whose=True
     ),
     Attack(
         name="downcoding",

@@ -10,11 +10,9 @@ from incrowd.attacks.scene import People, Seen
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import ends, top_of
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Bools, Floats, Ints
 from incrowd.problem.instance import places_in
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 CANDIDATES = 3_000_000  # of the cells that an attack looks at: about 1 GB of figures
 
 

@@ -7,15 +7,12 @@ privacy. KDD 2008.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.fits import fits_of
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import Other, Scene, Secret
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from incrowd.kernels.types import Bools, Ints
 
 
 def composition(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:

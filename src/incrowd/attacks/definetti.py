@@ -10,14 +10,12 @@ D. Kifer. Attacks on privacy and de Finetti's theorem. SIGMOD 2009.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import Scene
+from incrowd.kernels.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ROUNDS = 6
 FITS = 15  # of rows and classes in turn, in each round
 CELLS = 20_000_000  # people × values: beyond, some classes by lot

@@ -18,7 +18,6 @@ models. IEEE S&P 2017 (shadow models).
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.cells import Cells, affordable, cells_of, hidden_cells, opened, swapped
 from incrowd.attacks.findings import Outcome
@@ -28,9 +27,8 @@ from incrowd.attacks.scene import People, Scene, Seen
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import SPAN, WHOLE, ends
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 CLASSES = 1_200  # of each release
 MASKS = 2_500  # rows under masks by lot
 PAIRS = 4_000_000  # of values of two columns: beyond, the one tells nothing of the other

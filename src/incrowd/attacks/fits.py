@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import WHOLE, ends
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.published.fitting import Nodes, fitting
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

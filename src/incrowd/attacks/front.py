@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.catalog import Attack, chosen
 from incrowd.attacks.findings import Finding, Findings
@@ -15,6 +14,7 @@ from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
 from incrowd.attacks.whose import rows_shared
 from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean, quoted
+from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
 from incrowd.policy.derive import derived
 from incrowd.tables.base import Table
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from incrowd.release import Release
 
 Names = str | Sequence[str]
-Ints = NDArray[np.int64]
 
 
 def attack(

@@ -11,13 +11,12 @@ N. Li, T. Li, S. Venkatasubramanian. t-closeness. ICDE 2007.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import People, Scene
+from incrowd.kernels.types import Ints
 
-Ints = NDArray[np.int64]
 FOLD = 5  # times as frequent in a class as in the table: worth a guess
 
 

@@ -10,15 +10,12 @@ K. El Emam, F. K. Dankar. Protecting privacy using k-anonymity. JAMIA 15(5), 200
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import People, Scene
+from incrowd.kernels.types import Floats, Ints
 from incrowd.privacy.classes import values_by_class
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:

@@ -22,9 +22,9 @@ from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import Scene, Seen
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 
-Ints = NDArray[np.int64]
 DRAWS = 2_000  # ways of dealing out, at most
 ENOUGH = 200  # of those that remain
 CLASSES = 250  # looked at, by lot: each takes its draws

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from incrowd._api import release_of
 from incrowd.attacks.reading import Tables
 from incrowd.errors import InputError, NoLawfulReleaseError
+from incrowd.kernels.types import Ints
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
@@ -23,7 +23,6 @@ HELD_OUT = (
     "No other people were given (--people): half of the original was held out as the control, and "
     "what is attacked with it is a release of the other half, made anew by the same rules."
 )
-Ints = NDArray[np.int64]
 SIGMAS = 4  # of chance, beyond which people who look the same are the same
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.scene import Other, People, Scene, Secret, Seen
 from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
@@ -14,6 +13,7 @@ from incrowd.errors import InputError, listed
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import places_among, with_star
+from incrowd.kernels.types import Bools, Ints
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.protect import asked_of
@@ -26,8 +26,6 @@ from incrowd.series.release import COUNTERFEITS
 from incrowd.tables.base import Column, Table
 from incrowd.tables.whose import owners
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 OTHER = "the other release"
 HOW = {"the release": "--hierarchy, --star", OTHER: "a policy file, --other-policy"}
 MATCHED = (

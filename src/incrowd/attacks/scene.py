@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from incrowd.attacks.fits import Fits, fits_of
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import ends
+from incrowd.kernels.types import Ints
 from incrowd.privacy.model import Model
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

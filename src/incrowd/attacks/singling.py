@@ -13,7 +13,6 @@ A. Cohen, K. Nissim. Towards formalizing the GDPR's notion of singling out. PNAS
 from math import exp
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from incrowd.attacks.findings import Outcome
@@ -21,9 +20,8 @@ from incrowd.attacks.fits import Fits
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import People, Scene, Seen
 from incrowd.hierarchy.labels import ends
+from incrowd.kernels.types import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 BY_CHANCE = exp(-1)  # of who knows nothing and takes a predicate that one person in the table meets
 CLASSES = 2_000  # looked at, by lot: each is held against all others
 

@@ -3,15 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.checker.files import read_proof
 from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError, require_one_line
+from incrowd.kernels.types import Ints
 from incrowd.published.fitting import Nodes, common_keys, fitting
 from incrowd.tables.base import FewerRows, Table, agree
-
-Ints = NDArray[np.int64]
 
 
 def rows_in_order(nodes: Nodes, keys: Ints, levels: Ints, labels: Ints, shown: Ints) -> bool:

@@ -8,12 +8,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.rounds import Report, no_report
-from incrowd.bounds.span_prices import (
-    in_many_intervals,
-    span_prices,
-    spans_prove_more,
-    suits_spans,
-)
+from incrowd.bounds.span_prices import in_many_intervals, span_prices, spans_prove_more, suits_spans
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
@@ -46,13 +41,7 @@ def best_prices(
         return raised(instance, k, stop, report, highest)
 
 
-def raised(
-    instance: Instance,
-    k: int,
-    stop: Stop,
-    report: Report,
-    highest: float,
-) -> Prices:
+def raised(instance: Instance, k: int, stop: Stop, report: Report, highest: float) -> Prices:
     """Return the best prices, as ``best_prices``; the clock is watched."""
     near: NDArray[np.int64] | None = None
     if suits_spans(instance, k):

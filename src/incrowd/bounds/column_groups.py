@@ -67,11 +67,7 @@ class Group:
 
 
 def group_prices(
-    instance: Instance,
-    k: int,
-    stop: Stop,
-    share: float = 1.0,
-    report: Report = no_report,
+    instance: Instance, k: int, stop: Stop, share: float = 1.0, report: Report = no_report
 ) -> Prices:
     """Return prices of groups of columns, of a table that is too wide to be priced whole.
 

@@ -49,11 +49,7 @@ HALF = 0.5  # of the time, after which groups of columns are asked where no set 
 
 
 def wide_prices(
-    instance: Instance,
-    k: int,
-    stop: Stop,
-    share: float = 1.0,
-    report: Report = no_report,
+    instance: Instance, k: int, stop: Stop, share: float = 1.0, report: Report = no_report
 ) -> Prices:
     """Return prices of a table that is too wide to be priced by patterns.
 
@@ -71,11 +67,7 @@ def wide_prices(
 
 
 def row_prices(
-    instance: Instance,
-    k: int,
-    stop: Stop,
-    share: float = 1.0,
-    report: Report = no_report,
+    instance: Instance, k: int, stop: Stop, share: float = 1.0, report: Report = no_report
 ) -> tuple[Prices | None, bool]:
     """Return the best prices that sets of near rows give, and whether rounds raised them.
 

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from incrowd.cli import options
-from incrowd.cli.earlier import (
-    of_all,
-    record_of_all,
-    require_existing,
-    require_plain,
-    with_earlier,
-)
+from incrowd.cli.earlier import of_all, record_of_all, require_existing, require_plain, with_earlier
 from incrowd.cli.options import options_of
 from incrowd.cli.output import print_json, proof_bound, release_record, say, say_proof_bound, warn
 from incrowd.cli.places import (

@@ -31,8 +31,7 @@ MOST = 10_000  # values of k in one sweep
     help="The values of k, e.g. 2:50 or 2,3,5,10:50:5.",
 )
 @options.policy_options(
-    *(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH),
-    hierarchies=LEVELS.help,
+    *(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH), hierarchies=LEVELS.help
 )
 @options.policy_option
 @options.reading_options

@@ -219,11 +219,7 @@ def _wanted(
 
 
 def _made(
-    way: str,
-    given: str,
-    column: str,
-    values: tuple[str | None, ...],
-    read: tuple[list[int], str],
+    way: str, given: str, column: str, values: tuple[str | None, ...], read: tuple[list[int], str]
 ) -> "Ladder":
     """Make a ladder in one way; ``read``: the rows of each value, and the mark of decimals."""
     from incrowd.hierarchy.file import HierarchyFile

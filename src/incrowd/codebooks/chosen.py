@@ -29,6 +29,7 @@ from incrowd.codebooks.patterns import Cell, Patterns, labels_above
 from incrowd.codebooks.release import labels_of
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.hierarchy.tree import STAR
+from incrowd.kernels.types import Floats, Ints
 from incrowd.policy.base import Policy
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
@@ -37,8 +38,6 @@ from incrowd.veil.lists import MOST_CHOICES, Choice, Known, lost, steps_of
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Names = str | Sequence[str]
 SURE = 1e-4
 """A pattern whose rows are left out with no more chance than this stays."""

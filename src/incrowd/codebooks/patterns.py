@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import HierarchyError, InputError, LackingError
 from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
 from incrowd.hierarchy.tree import STAR
+from incrowd.kernels.types import Ints
 from incrowd.tables.base import Column, Source, Table
 from incrowd.tables.files import open_table
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
-Ints = NDArray[np.int64]
 Cell = str | None
 NONE = -1
 """The pattern of a row that matches none."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from incrowd.codebooks.delta import Asked, delta_of, of_delta
 from incrowd.codebooks.patterns import NONE, Patterns
 from incrowd.codebooks.statement import statement
 from incrowd.errors import InputError, VerificationError
 from incrowd.hierarchy.tree import STAR
+from incrowd.kernels.types import Bools, Ints
 from incrowd.policy.base import Policy, Roles
 from incrowd.published.cautions import told
 from incrowd.run import entropy
@@ -28,8 +28,6 @@ from incrowd.tables.whose import repeating
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Names = str | Sequence[str]
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance, packed
 from incrowd.problem.solution import Solution
 
-Ints = NDArray[np.int64]
 Levels = NDArray[np.int8]
 Mask = NDArray[np.bool_]
 TRIES = 40  # rounds in which rows are taken out of a move before it is given up

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import meet, span_cost
-
-Ints = NDArray[np.int64]
 
 
 class Costs(NamedTuple):

@@ -60,11 +60,7 @@ def constraints_broken(
 
 
 def under(
-    limit: Limit,
-    table: Coded,
-    columns: Mapping[str, Column],
-    plan: Plan,
-    changed: Mask,
+    limit: Limit, table: Coded, columns: Mapping[str, Column], plan: Plan, changed: Mask
 ) -> tuple[int, int]:
     """Return how many of the released cells under a cap were changed, and how many there are."""
     if limit.column is not None:

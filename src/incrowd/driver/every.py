@@ -9,7 +9,6 @@ as much as the best release known.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.driver.unions import published
 from incrowd.problem.problem import Problem
@@ -17,7 +16,6 @@ from incrowd.problem.solution import Solution
 
 MOST_ROWS = 11
 MOST_STEPS = 200_000
-Ints = NDArray[np.int64]
 
 
 class Tried(NamedTuple):

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 
 TRIED = 8
-Ints = NDArray[np.int64]
 
 
 def mended(problem: Problem, solution: Solution) -> Solution | None:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
+from incrowd.kernels.types import Ints
 from incrowd.policy.base import Policy
 from incrowd.run import entropy
 from incrowd.tables.base import Column
 
-Ints = NDArray[np.int64]
 STEP, FIRST, SECOND = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 """Of splitmix64 (Steele, Lea, Flood 2014)."""
 

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import NoLawfulReleaseError
+from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.tables.base import FewerRows
 from incrowd.text.units import counted
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import SPAN
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import places_in
 
-Ints = NDArray[np.int64]
 FAR = np.iinfo(np.int64).max // 4
 
 

@@ -32,13 +32,13 @@ from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import places_of_spans
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
 
-Ints = NDArray[np.int64]
 OPTIONS = 6  # published classes that a row may choose from under models beyond k
 PASSES = 8
 SEVERAL = 5_000  # new rows up to which several starts are tried

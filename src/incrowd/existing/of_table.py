@@ -161,10 +161,7 @@ class ExtendedRelease(Release):
         return texts(self._union, self.edit.columns)
 
     def whole(
-        self,
-        original: Source | str | Path,
-        proof: str | Path,
-        published: str | Path | None = None,
+        self, original: Source | str | Path, proof: str | Path, published: str | Path | None = None
     ) -> WholeRelease:
         """Return this release as one of all rows, to be proven or reported on.
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
+from incrowd.kernels.types import Ints
 from incrowd.tables.base import Edit
-
-Ints = NDArray[np.int64]
 
 
 def gained(table: Coded, edit: Edit) -> Ints:

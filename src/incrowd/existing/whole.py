@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from incrowd.bounds.best import best_prices
 from incrowd.checker.both import hash_at
@@ -29,6 +28,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE
+from incrowd.kernels.types import Ints
 from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
@@ -38,7 +38,6 @@ from incrowd.tables.files import open_table, write_as_it_is
 from incrowd.tables.inputs import ITSELF
 from incrowd.text.units import counted
 
-Ints = NDArray[np.int64]
 OTHER = (
     "the earlier release is not what its proof and its original say under this policy: {}; give "
     "the roles, models and hierarchies that it was made with"
@@ -115,7 +114,8 @@ def whole_of(
     like = new.source if isinstance(new, FewerRows) else new
     table = coded(union(earlier, new, like, new.columns), policy)
     place = np.append(place, np.arange(earlier.rows, table.source.rows))
-    solution = solution_of(table, release.texts_of_union(), place)
+    texts = release.texts_of_union()
+    solution = solution_of(table, texts, place)
     prices = best_prices(table.instance, table.problem.smallest_class, stop)
     cost, bound = solution.cost, max(0, prices.bound(table.instance.counts))
     order = place if release.shuffle is None else place[release.shuffle]
@@ -123,7 +123,7 @@ def whole_of(
         coded=table,
         edit=named_as(
             edit_for(table, solution, release.edit.columns, order),
-            joined,
+            texts,
             place,
             table.roles.pseudonym,
         ),
@@ -143,14 +143,14 @@ def whole_of(
     return whole
 
 
-def named_as(edit: Edit, joined: Joined, place: Ints, columns: Sequence[str]) -> Edit:
+def named_as(edit: Edit, texts: pl.DataFrame, place: Ints, columns: Sequence[str]) -> Edit:
     """Return the edit that also shows the pseudonyms which the rows were published under.
 
-    place: int64, shape (rows,): which row of the original each published row is.
+    texts: the rows as published; place: int64, shape (rows,): which row of the original each is.
     """
     found = {}
     for name in columns:
-        column = Column.of(joined.texts[name].to_list(), np.arange(len(place)))
+        column = Column.of(texts[name].to_list(), np.arange(len(place)))
         ids = np.empty(len(place), np.int32)
         ids[place] = column.codes
         found[name] = Replacement(column.values, ids)

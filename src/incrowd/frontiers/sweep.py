@@ -193,11 +193,7 @@ COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release tha
 
 
 def raised_prices(
-    tree: PrefixTree,
-    k: int,
-    known: Prices | None,
-    visits: int,
-    stop: Stop,
+    tree: PrefixTree, k: int, known: Prices | None, visits: int, stop: Stop
 ) -> tuple[Prices, bool]:
     """Return a price certificate at k, at least as good as that of a smaller k.
 

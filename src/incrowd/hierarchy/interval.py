@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import (
-    HierarchyError,
-    LackingError,
-    decimal_hint,
-    missing_hint,
-    not_finite,
-)
+from incrowd.errors import HierarchyError, LackingError, decimal_hint, missing_hint, not_finite
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.text import form

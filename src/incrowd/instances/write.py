@@ -23,11 +23,7 @@ def describe(
     planted = None
     if answer is not None:
         classes = family.source_to_solution(answer)
-        planted = {
-            "optimum": table.cost(classes),
-            "answer": answer,
-            "classes": classes,
-        }
+        planted = {"optimum": table.cost(classes), "answer": answer, "classes": classes}
     return {
         "instance": family.id,
         "source": family.source,
@@ -44,10 +40,7 @@ def describe(
         "columns": len(table.columns),
         "k": table.model.k,
         "model": table.model.describe(),
-        "roles": {
-            "quasi_identifiers": table.columns,
-            "sensitive": table.sensitive_columns,
-        },
+        "roles": {"quasi_identifiers": table.columns, "sensitive": table.sensitive_columns},
         "sensitive_values": table.sensitive_alphabet,
         "equation": family.equation,
         "decision": family.decision,

@@ -29,10 +29,7 @@ class Simplex:
     """
 
     def __init__(
-        self,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-        dear: NDArray[np.float64],
+        self, lower: NDArray[np.float64], upper: NDArray[np.float64], dear: NDArray[np.float64]
     ) -> None:
         self.columns = 0
         stand_ins = self.stand_ins = len(dear)

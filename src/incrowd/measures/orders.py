@@ -12,8 +12,7 @@ from incrowd.privacy.metric import DetourError, Metric
 from incrowd.text.numerals import POINT, finite
 
 DATE = re.compile(
-    r"(\d{4}-\d{2})(-\d{2})?(?:[ T](\d{2}(?::\d{2}){0,2})(\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?",
-    re.ASCII,
+    r"(\d{4}-\d{2})(-\d{2})?(?:[ T](\d{2}(?::\d{2}){0,2})(\.\d+)?(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
 )
 """An ISO date: month, day, time of day, what follows its seconds, time zone."""
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.types import Ints
 from incrowd.measures.figures import GroupFigures, RiskFigures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import together
@@ -79,9 +80,6 @@ def representatives(agreed: Agreement) -> NDArray[np.int64]:
     row = np.empty(len(agreed.sizes), np.int64)
     row[agreed.member] = np.arange(len(agreed.member), dtype=np.int64)
     return row
-
-
-Ints = NDArray[np.int64]
 
 
 def owners_of(table: Source, names: list[str]) -> Ints | None:

@@ -27,6 +27,7 @@ from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Ints
 from incrowd.persons.groups import Persons, dense, grouped
 from incrowd.persons.whole_price import whole_prices
 from incrowd.privacy.classes import values_by_class
@@ -37,7 +38,6 @@ from incrowd.problem.solution import Solution
 from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context, Solver
 
-Ints = NDArray[np.int64]
 SIZES = 1, 2, 4  # how many times k people groups are tried with
 BOUND, GROUPS = 0.35, 0.3  # shares of a time limit: of the bound by rows, of groups
 

@@ -15,11 +15,11 @@ from incrowd.bounds.rounds import fade
 from incrowd.constraints.crowd import bounds_without, new_crowd, put, set_class, widen
 from incrowd.kernels.jit import kernel
 from incrowd.kernels.random import below, least_gain
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import NodeTables, order_of, tables_of
 from incrowd.problem.join import join_cost
 from incrowd.run.stop import Stop
 
-Ints = NDArray[np.int64]
 ROUNDS = 400
 REACH = 6  # places between two people who may exchange
 HEAT = (0.1, 0.01)  # in what a person pays on average, from the first round to the last

@@ -19,6 +19,7 @@ from incrowd.driver.solve import TINY_EFFORT, Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
 from incrowd.hierarchy.family import Family
+from incrowd.kernels.types import Ints
 from incrowd.persons.exchange import exchanged
 from incrowd.persons.whole_price import whole_prices
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -30,7 +31,6 @@ from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.fpt.patterns import closed_patterns, effort
 from incrowd.solvers.fpt.program import TOLERANCES, build, solve_program
 
-Ints = NDArray[np.int64]
 SMALL = 40  # people, whose groups an integer program finds
 SEARCH, EXCHANGE = 0.3, 0.3  # shares of what is left of a time limit
 

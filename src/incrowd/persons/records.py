@@ -15,19 +15,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
+from incrowd.kernels.types import Ints
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
 from incrowd.text.units import counted
-
-Ints = NDArray[np.int64]
 
 
 def solve_records(table: Coded, k: int, method: str | Solver, context: Context) -> Solved:

@@ -33,11 +33,7 @@ VISITS = 20_000_000
 
 
 def whole_prices(
-    instance: Instance,
-    k: int,
-    stop: Stop,
-    start: Prices | None = None,
-    report: Report = no_report,
+    instance: Instance, k: int, stop: Stop, start: Prices | None = None, report: Report = no_report
 ) -> Prices:
     """Return prices for classes of k people with all their rows; of 0 where there is no time.
 

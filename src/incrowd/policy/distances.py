@@ -26,11 +26,7 @@ DISTANCES = ("equal", "ordered", "hierarchy")
 
 
 def distance_of(
-    text: str,
-    name: str,
-    column: "Column",
-    sources: Mapping[str, "Hierarchy"],
-    decimal: str = POINT,
+    text: str, name: str, column: "Column", sources: Mapping[str, "Hierarchy"], decimal: str = POINT
 ) -> "GroundDistance":
     """Return a ground distance over a column's codes.
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.checker.limits import MOST_DIGITS
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.missing import declared
+from incrowd.kernels.types import Ints
 from incrowd.policy.distances import distance_of, require_coarse, require_shallow
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy import Policy
     from incrowd.tables.base import Column
-
-Ints = NDArray[np.int64]
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:

@@ -17,14 +17,7 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
 from incrowd.privacy.law import ENTROPY
 from incrowd.privacy.numbers import Exact, exact, log_sign, written
-from incrowd.privacy.pricing import (
-    SIZES,
-    SLACK,
-    Part,
-    capped_part,
-    distinct_part,
-    ranked_part,
-)
+from incrowd.privacy.pricing import SIZES, SLACK, Part, capped_part, distinct_part, ranked_part
 
 
 @dataclass(frozen=True, init=False)

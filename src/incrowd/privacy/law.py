@@ -81,11 +81,7 @@ class Laws(NamedTuple):
 
 
 def shares(
-    name: str,
-    rows: int,
-    unit: int,
-    high: Sequence[Fraction],
-    low: Sequence[Fraction] | None = None,
+    name: str, rows: int, unit: int, high: Sequence[Fraction], low: Sequence[Fraction] | None = None
 ) -> tuple[int, list[int]]:
     """Return the law y(v)·n ≤ D·h(v) ≤ x(v)·n: its kind, and as numbers D, all x, all y.
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import GroundDistance
@@ -28,7 +29,6 @@ from incrowd.privacy.law import Law
 from incrowd.privacy.linear import Linear, together
 from incrowd.privacy.pricing import Part
 
-Ints = NDArray[np.int64]
 Values = Mapping[str, Sequence[str | None]]
 """Each sensitive column's values by code, columns in the order of the attributes."""
 

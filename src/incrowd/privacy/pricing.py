@@ -89,11 +89,7 @@ def shares_part(a: int, k: int, data: Sequence[int]) -> Part:
 
 
 def capped_part(
-    k: int,
-    a: int,
-    caps: list[float],
-    lows: list[float],
-    exact: list[tuple[int, int]] | None,
+    k: int, a: int, caps: list[float], lows: list[float], exact: list[tuple[int, int]] | None
 ) -> Part:
     """Caps and lows as shares; ``exact`` are caps in copies, the same for all values, by size.
 

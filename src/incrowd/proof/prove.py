@@ -28,13 +28,7 @@ from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
-from incrowd.proof.confirm import (
-    by_size,
-    confirmed,
-    dialect_of,
-    priced,
-    within_limits,
-)
+from incrowd.proof.confirm import by_size, confirmed, dialect_of, priced, within_limits
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import (

@@ -10,11 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from incrowd.kernels.types import Ints
 from incrowd.problem.problem import Problem
 
-Ints = NDArray[np.int64]
 MOST_TRIES = 1_000_000
 
 

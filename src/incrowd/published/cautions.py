@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
 from incrowd.hierarchy.spec import OF_NUMBERS
+from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
@@ -24,8 +25,6 @@ from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
-
-Ints = NDArray[np.int64]
 
 
 def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]:

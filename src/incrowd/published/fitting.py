@@ -13,10 +13,10 @@ from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import SPAN, ends, places_among
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import places_in
 from incrowd.tables.base import Column
 
-Ints = NDArray[np.int64]
 PAIRS = 1 << 22  # of rows looked at together; bounds the memory
 
 

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import few_of, listed
+from incrowd.kernels.types import Ints
 from incrowd.measures.people import found_together
 from incrowd.policy.forms import COMMAS, GROUPED, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
 from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
-
-Ints = NDArray[np.int64]
 
 MOST_ROWS = 300_000
 """Rows beyond which a column is judged by its name alone."""

@@ -18,6 +18,7 @@ from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, listed
+from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
@@ -32,7 +33,6 @@ from incrowd.tables.base import Column, Source
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.units import counted
 
-Ints = NDArray[np.int64]
 COINS = "whether coins hid cells as the veil that is asked for says"
 
 

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 from incrowd.problem.instance import from_codes, row_order
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Split
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

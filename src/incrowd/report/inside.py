@@ -130,12 +130,7 @@ def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:
 
 
 def spread(
-    view: View,
-    inside: Inside,
-    pictures: Pictures,
-    qi: tuple[str, ...],
-    what: str,
-    of: Html | None,
+    view: View, inside: Inside, pictures: Pictures, qi: tuple[str, ...], what: str, of: Html | None
 ) -> list[Html]:
     """Return what is shown of rows alike in some columns, which are called ``what`` ``of``."""
     items = []

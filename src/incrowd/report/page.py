@@ -45,12 +45,7 @@ def page(title: str, name: str, top: Html, sections: Sequence[Section], foot: Ht
         for part in sections
     ]
     heading = tag("h1", f"{title}: ", cell_text(name))
-    body = tag(
-        "body",
-        tag("header", heading, top, nav),
-        tag("main", *parts),
-        tag("footer", foot),
-    )
+    body = tag("body", tag("header", heading, top, nav), tag("main", *parts), tag("footer", foot))
     return f'<!DOCTYPE html>\n<html lang="en" dir="ltr">{head}{body}</html>\n'
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from incrowd.kernels.types import Ints
 from incrowd.measures.figures import GroupFigures
 from incrowd.measures.people import agreement, counting, fewest_of, group_figures
 from incrowd.report.html import Html, alone_table, cell_text, joined
@@ -12,8 +12,6 @@ from incrowd.report.page import Section, paragraphs
 from incrowd.report.view import Inside, View
 from incrowd.tables.base import Table
 from incrowd.tables.whose import owners
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import InputError, no_column
 from incrowd.hierarchy.ladder import apart
+from incrowd.kernels.types import Floats, Ints
 from incrowd.policy import Policy
 from incrowd.report.distribution import as_numbers, unmarked
 from incrowd.tables.base import Table
 from incrowd.text.missing import marks_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

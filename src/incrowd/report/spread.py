@@ -89,11 +89,7 @@ def spreads(
 
 
 def chosen(
-    model: Model,
-    attribute: int,
-    values: tuple[str | None, ...],
-    classes: Histograms,
-    decimal: str,
+    model: Model, attribute: int, values: tuple[str | None, ...], classes: Histograms, decimal: str
 ) -> tuple[GroundDistance, float | None]:
     """Return the ground distance that was asked for, or else the natural one."""
     asked = None

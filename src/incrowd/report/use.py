@@ -19,6 +19,7 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.labels import spans_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
+from incrowd.kernels.types import Floats
 from incrowd.published.base import Published
 from incrowd.report.distribution import as_numbers, unmarked
 from incrowd.report.rules import codes_of
@@ -27,7 +28,6 @@ from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA, POINT
 
-Floats = NDArray[np.float64]
 BINS = 10
 LABELLED = ("interval", "bands", "round", "codes")
 NUMBER = r"(-?\d+(?:\.\d+)?)"

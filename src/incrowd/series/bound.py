@@ -36,13 +36,12 @@ from scipy.sparse import csc_array
 
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
+from incrowd.kernels.types import Floats, Ints
 from incrowd.linear.highs import append_columns, model_of
 from incrowd.problem.instance import NodeTables, tables_of
 from incrowd.run.stop import Stop
 from incrowd.series.dear_sets import Found, Prices, Signed
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 FEW = 5_000  # survivors in a program of all signatures
 MANY = 2_000  # in one of a signature; larger ones are left out
 JOINS = 100_000_000  # of survivors that are looked at in one signature; such with more likewise

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import join_cost
 
-Ints = NDArray[np.int64]
 KEPT = 2  # of the sets that begin with one survivor
 ALL = 2**62  # no join costs more
 

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
+from incrowd.kernels.types import Bools, Ints
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import span_cost
 from incrowd.series.themes import count_row, themes_of
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 HOT, COLD = 0.5, 0.05  # of the cost of a cell
 SLOWLY = 9_000  # moves for each place
 NEW, STAYS = -1, -2

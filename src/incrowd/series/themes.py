@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
+from incrowd.kernels.types import Ints
 
-Ints = NDArray[np.int64]
 ALIKE, CROWDED = 0.05, 0.25
 TABLE, CELLS = 1 << 18, 1 << 16  # counts, and cells of a column; if two meet it does no harm
 

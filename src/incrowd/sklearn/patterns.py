@@ -15,6 +15,7 @@ from incrowd.hierarchy.labels import SPAN, WHOLE, top_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import places_by
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.solution import Solution
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 Row = tuple[str | None, ...]
 Path = tuple[Any, ...]
 """Of a tree the labels of a value, leaf first; of intervals the value and its place, or None."""
-Ints = NDArray[np.int64]
 NOWHERE = object()
 """Equals no label."""
 

@@ -227,11 +227,7 @@ def finished(
 
 
 def union(
-    new: "DataFrame",
-    asked: Asked,
-    before: Before,
-    labels: Labels,
-    changed: Mapping[str, int],
+    new: "DataFrame", asked: Asked, before: Before, labels: Labels, changed: Mapping[str, int]
 ) -> "DataFrame":
     """Return the earlier rows and the new ones, with plain names.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import VerificationError
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import places_in
 from incrowd.published.fitting import common_keys, flow_between
 from incrowd.spark.task import Task
@@ -22,7 +23,6 @@ from incrowd.spark.tasks import matrix, texts_of
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.native import from_native
 
-Ints = NDArray[np.int64]
 OTHER = "what was written are other rows than were released; did the table change meanwhile?"
 
 

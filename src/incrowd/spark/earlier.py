@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.existing.classes import places_of_labels
 from incrowd.existing.served import require_columns
 from incrowd.hierarchy.family import Family
+from incrowd.kernels.types import Ints
 from incrowd.policy.roles import Roles
 from incrowd.spark.columns import texts_of
 from incrowd.spark.task import Codec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

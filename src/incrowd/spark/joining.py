@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import compute
 
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.classes import published_of, require_lawful_classes, shown, solver
 from incrowd.existing.join import Joining, LostRowsError
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
@@ -18,7 +18,6 @@ from incrowd.spark.search import bounds
 from incrowd.spark.task import Task
 from incrowd.spark.tasks import encoded, first_block, matrix, numbers, of_table, written_down
 
-Ints = NDArray[np.int64]
 JOINED = -1  # the class of records of rows in published classes
 
 

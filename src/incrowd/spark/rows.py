@@ -60,11 +60,7 @@ def ranges(decoded: "DataFrame", keys: Sequence[str], texts: Sequence[str]) -> "
 
 
 def rewritten(
-    rows: "DataFrame",
-    assigned: "DataFrame",
-    keys: Sequence[str],
-    texts: Sequence[str],
-    seed: int,
+    rows: "DataFrame", assigned: "DataFrame", keys: Sequence[str], texts: Sequence[str], seed: int
 ) -> "DataFrame":
     """Return the rows with their released texts beside them.
 

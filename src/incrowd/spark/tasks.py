@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import WHOLE
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import Instance, from_codes
@@ -18,7 +19,6 @@ from incrowd.spark.task import Codec, Numbers, Task
 from incrowd.spark.tree import Splits
 
 Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 def encode(task: Task, table: pa.Table) -> pa.Table:

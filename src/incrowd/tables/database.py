@@ -223,10 +223,7 @@ def _joined(batches: list[pl.DataFrame]) -> pl.Series:
 
 
 def write_database(
-    table: Table,
-    address: str,
-    replace: bool = False,
-    check: Callable[[Source], None] | None = None,
+    table: Table, address: str, replace: bool = False, check: Callable[[Source], None] | None = None
 ) -> None:
     """Write a release as a new table, in one transaction.
 

@@ -271,10 +271,7 @@ class EditedPacked:
 
 
 def packed_table(
-    columns: Sequence[str],
-    column: Callable[[str], pl.Series],
-    form: str = "parquet",
-    **beside: Any,
+    columns: Sequence[str], column: Callable[[str], pl.Series], form: str = "parquet", **beside: Any
 ) -> PackedTable:
     """Return a table of columns that are fetched one at a time, so that only one is held whole.
 

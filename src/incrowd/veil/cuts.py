@@ -21,10 +21,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from incrowd.kernels.types import Ints
 from incrowd.linear.highs import model_of, optimum
 from incrowd.run.stop import Stop
 
-Ints = NDArray[np.int64]
 Row = tuple[dict[int, int], int]
 ROUNDS, CUTS = 12, 100
 """How often cuts are added, and how many at once."""

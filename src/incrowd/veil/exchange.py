@@ -17,11 +17,10 @@ order that looks at rows and classes alone.  R stays one, and no new one comes.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.kernels.types import Ints
 
-Ints = NDArray[np.int64]
 FREE, PLACED = -1, -2
 
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.types import Bools, Ints
 from incrowd.run.stop import Stop
 from incrowd.veil.exchange import placed
 from incrowd.veil.lists import (
@@ -41,8 +42,6 @@ from incrowd.veil.lists import (
 )
 from incrowd.veil.program import Kind, Program, heaviest
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 ONE = 1 << 24
 """What a row weighs before its lot."""
 DEAREST = (2, 2, 2, 3, 5, 6)

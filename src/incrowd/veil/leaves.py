@@ -12,13 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from incrowd.errors import OutOfScopeError
-from incrowd.solvers.matching.branching import (
-    Branch,
-    Relaxation,
-    Relaxed,
-    covers,
-    pair_to_split,
-)
+from incrowd.solvers.matching.branching import Branch, Relaxation, Relaxed, covers, pair_to_split
 from incrowd.solvers.matching.certificate import FINEST
 from incrowd.veil.columns import TOO_MANY, Columns
 

@@ -28,13 +28,11 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from incrowd.kernels.types import Bools, Ints
 from incrowd.problem.instance import packed
 from incrowd.veil.exchange import placed
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 MOST_CHOICES = 1 << 16
 
 Choice = tuple[int, ...]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Bools, Ints
 from incrowd.problem.instance import from_codes
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes, grid_of
@@ -32,8 +33,6 @@ from incrowd.veil.lists import Classes
 from incrowd.veil.ties import first
 from incrowd.veil.usable import Usable, masks_of, within
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 UNIT = 1 << 28
 """What the least cost is multiplied by: duals in floating point still tell lots apart."""
 MOST_BITS = 12
@@ -114,12 +113,7 @@ def nodes_of(codes: Ints, veiled: Bools, weights: Ints, lots: Ints) -> tuple[Nod
 
 
 def columns_of(
-    nodes: Nodes,
-    matching: Matching,
-    row_of_node: Ints,
-    weights: Ints,
-    extra: Ints,
-    veiled: Bools,
+    nodes: Nodes, matching: Matching, row_of_node: Ints, weights: Ints, extra: Ints, veiled: Bools
 ) -> Columns:
     """Return what a cheapest release may be made of, and the one that is known.
 

@@ -12,13 +12,11 @@ what a hidden one does.  So R, which came first among more, comes first among fe
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
+from incrowd.kernels.types import Bools, Ints
 from incrowd.veil.lists import Classes, Lawful
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 MOST_ROWS = 13
 
 

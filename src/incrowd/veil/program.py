@@ -19,15 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from incrowd.errors import MissingExtraError, OutOfScopeError
+from incrowd.kernels.types import Ints
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
 from incrowd.veil.cuts import Narrowed, matrix_of, narrowed
 from incrowd.veil.exchange import placed
 
-Ints = NDArray[np.int64]
 TICK = 0.1  # seconds
 MOST_NODES = 40  # of HiGHS, whose way need not be the heaviest
 NOT_PROVEN = (

@@ -17,6 +17,7 @@ from incrowd.errors import InputError, OutOfScopeError, VerificationError
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
 from incrowd.hierarchy.tree import Tree
+from incrowd.kernels.types import Ints
 from incrowd.policy.base import Policy
 from incrowd.policy.veil import by_column
 from incrowd.privacy.base import Group
@@ -31,7 +32,6 @@ from incrowd.veil.matching import bits_of_lots, cheapest
 from incrowd.veil.optimum import best, require_few
 from incrowd.veil.program import cp_sat
 
-Ints = NDArray[np.int64]
 ID = "consistent"
 EXACT = "subset-dp"
 MATCHING = "simplex-matching"

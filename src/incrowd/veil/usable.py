@@ -30,13 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
+from incrowd.kernels.types import Bools, Ints
 from incrowd.problem.instance import packed
 from incrowd.solvers.matching.certificate import Certificate
 from incrowd.solvers.matching.dual import slacks_of
 from incrowd.solvers.matching.nodes import Nodes, costs_of
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 MOST_LISTED, MOST_ALIKE = 2_000_000, 200
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import no_widest
+from incrowd.kernels.types import Ints
 from incrowd.linear.highs import why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
@@ -15,7 +15,6 @@ from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 
-Ints = NDArray[np.int64]
 MOST_ROWS = 1_500
 SIZE = f"{MOST_ROWS:,} rows, copies counted, after the reductions"
 

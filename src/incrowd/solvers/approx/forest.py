@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import no_widest
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -17,7 +18,6 @@ from incrowd.solvers.approx.neighbour_kernels import nearest_copies
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 
-Ints = NDArray[np.int64]
 PAIRS_PER_BLOCK = 50_000_000
 MOST_DISTINCT = 500_000
 

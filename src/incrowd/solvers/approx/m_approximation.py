@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import no_ranges, trees_of
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.merge import MergeDuplicates
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)

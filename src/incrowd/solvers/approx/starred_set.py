@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import no_ranges
+from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -15,7 +16,6 @@ from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import histogram_keys, lawful_keys
 
-Ints = NDArray[np.int64]
 MOST_HELD = 200_000_000  # choices, of histograms and groups: one or two bytes each
 MOST_STATES = 15_000_000  # histograms, some of 8 bytes each besides
 MOST_STEPS = 5_000_000_000

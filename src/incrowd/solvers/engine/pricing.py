@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.price import PriceBound, certify, reach_of
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.span_prices import in_many_intervals, spans_prove_more, suits_spans
-from incrowd.bounds.support import (
-    HASTE,
-    affordable,
-    priceable,
-    support_prices,
-    uniqueness_prices,
-)
+from incrowd.bounds.support import HASTE, affordable, priceable, support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs

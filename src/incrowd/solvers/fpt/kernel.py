@@ -24,8 +24,7 @@ class Kernel:
     id = "kernel"
     guarantee = "exact"
     scope = Scope(
-        models=("k-anonymity",),
-        size="the reduced table must fit split-recursion or pattern-milp",
+        models=("k-anonymity",), size="the reduced table must fit split-recursion or pattern-milp"
     )
     source = "Blocki & Williams 2010, Lemmas 2 and 3, Algorithm 1, Theorem 4"
 

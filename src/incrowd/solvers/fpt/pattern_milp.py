@@ -25,10 +25,7 @@ class PatternMILP:
 
     id = "pattern-milp"
     guarantee = "exact"
-    scope = Scope(
-        models=LINEAR,
-        size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}",
-    )
+    scope = Scope(models=LINEAR, size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}")
     source = "Bonizzoni et al. 2009, §4, as an integer program; Liang & Yuan 2012, Theorem 9"
 
     def refuse(self, problem: Problem) -> str | None:

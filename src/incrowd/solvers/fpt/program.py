@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import StoppedError
+from incrowd.kernels.types import Floats, Ints
 from incrowd.linear.highs import model_of, optimum, run_until, why_ended
 from incrowd.privacy.linear import Closeness, Linear, Recursive
 from incrowd.problem.instance import Instance
@@ -39,8 +40,6 @@ from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_column
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 TOLERANCES = 1e-6, 1e-9  # HiGHS's own, and one for where that let an unlawful class in
 # units of a row's cost beyond which dear patterns are left out, and beyond which HiGHS, which
 # scales costs to the dearest, may take some units for none; what it may lose of each row then

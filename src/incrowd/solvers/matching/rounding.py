@@ -47,12 +47,7 @@ class Rounder:
         return sorted(found, key=lambda item: len(item[0]))
 
     def round(
-        self,
-        x: NDArray[np.float64],
-        size: int,
-        threshold: float,
-        allowance: float,
-        stop: Stop,
+        self, x: NDArray[np.float64], size: int, threshold: float, allowance: float, stop: Stop
     ) -> int:
         """Try to make every component of ``x`` whole, in place; return how many stay fractional.
 

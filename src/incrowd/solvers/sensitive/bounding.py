@@ -14,13 +14,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.span_prices import in_many_intervals
-from incrowd.bounds.support import (
-    HASTE,
-    affordable,
-    priceable,
-    support_prices,
-    uniqueness_prices,
-)
+from incrowd.bounds.support import HASTE, affordable, priceable, support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.problem import Problem
 from incrowd.run.gauge import Gauge

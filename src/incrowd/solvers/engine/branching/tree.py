@@ -133,11 +133,7 @@ class Search:
         return [node]
 
     def chosen(
-        self,
-        between: NDArray[np.int64],
-        share: NDArray[np.float64],
-        relaxed: Relaxed,
-        depth: int,
+        self, between: NDArray[np.int64], share: NDArray[np.float64], relaxed: Relaxed, depth: int
     ) -> tuple[int, bool]:
         """Return the pattern that moves the bound most on both sides, and the better side."""
         room = self.limit() - relaxed.bound
