@@ -449,6 +449,7 @@ def test_wide_tables_and_long_names_stay_within_the_page(
         found.go("use")
         found.page.click("#attack")
         found.page.locator("#attacks td").first.wait_for()
+        assert told["sentence"].strip() in found.page.inner_text("#attacks")  # which is not cut
         sizes = "(at => [at.scrollWidth, at.clientWidth])(document.querySelector('#attacks'))"
         needed, there = found.page.evaluate(sizes)
         assert needed <= there

@@ -43,7 +43,7 @@ function line(c, i) {
     h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? badge(S.state.ask.rules[c.name] ? 'your order' : 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
       h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
-    h('td', { class: 'why' }, c.why)),
+    h('td', {}, h('div', { class: 'why' }, c.why))),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
 function spark(c) {

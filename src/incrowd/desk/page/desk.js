@@ -17,7 +17,7 @@ export function h(tag, given = {}, ...inside) {
   }
   if (given.onclick) made.type = 'button';
   inside = inside.flat(9).filter(x => x != null && x !== false);
-  made.append(.../^(p|pre|textarea)$/.test(tag) ? inside : inside.map(cut));
+  made.append(.../^(p|pre|div|textarea)$/.test(tag) ? inside : inside.map(cut));
   return made;
 }
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
