@@ -825,6 +825,8 @@ def test_a_policy_file_that_is_named_on_the_page(tmp_path: Path):
     made(page)
     written = {each.name for each in published(page, out, ["proof", "policy"])}
     assert written == {"release.csv", "release.proof", "derived.csv", "policy.toml"}
+    page.post("population", path=str(file))  # of which ages are made as well
+    assert page.get("figures")["risk"]
     assert not (out / "derived.csv").stat().st_mode & 0o077
     check = ["verify", str(out / "release.csv"), "--original", str(out / "derived.csv")]
     told = CliRunner().invoke(cli, [*check, "--proof", str(out / "release.proof")])
