@@ -1,6 +1,6 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
+import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, pulse, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const compared = (caption, heads, body) => table(caption, heads.map(colhead), body);
@@ -56,7 +56,7 @@ function population() {
   return form(async () => { if (await change('population', { path: $('people').value })) S.figures = null, draw(); },
     entry('people', ['Population ', aside('a table of everybody, for the journalist’s risk')], { value: S.state.population ?? '', placeholder: 'path of a table' }), button('Compare'));
 }
-const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
+const running = work => h('p', {}, pulse(), `working · ${work.seconds} s`);
 function attacks() {
   const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
   const again = button('Attack the release', () => start('attack'), { id: 'attack' });
