@@ -244,6 +244,9 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
     with browsed(browser, Session(str(people))) as found:
         page = found.page
         found.make()
+        page.reload()  # nothing is watched any more, and no redraw is due
+        while page.evaluate("import('/desk.js').then(desk => !desk.S.figures)"):
+            page.wait_for_timeout(20)
         found.settle()
         page.route("**/api/rows*", hold)
         found.go("table")
