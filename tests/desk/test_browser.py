@@ -244,6 +244,9 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
     with browsed(browser, Session(str(people))) as found:
         page = found.page
         found.make()
+        page.reload()  # nothing is watched any more, and no redraw is due
+        while page.evaluate("import('/desk.js').then(desk => !desk.S.figures)"):
+            page.wait_for_timeout(20)
         found.settle()
         page.route("**/api/rows*", hold)
         found.go("table")
@@ -447,11 +450,19 @@ def test_wide_tables_and_long_names_stay_within_the_page(
         )
         found.page.set_viewport_size({"width": 1240, "height": 800})  # three boxes side by side
         found.go("use")
+        (tmp_path / "others.csv").write_text("a\n1\n")
+        found.page.fill("#people", str(tmp_path / "others.csv"))
+        found.page.press("#people", "Enter")
+        found.page.locator(".note[role=alert]:has-text('population: no column')").wait_for()
+        found.page.fill("#people", "")  # the wrong file can be taken back
+        found.page.press("#people", "Enter")
         found.page.click("#attack")
         found.page.locator("#attacks td").first.wait_for()
+        assert told["sentence"].strip() in found.page.inner_text("#attacks")  # which is not cut
         sizes = "(at => [at.scrollWidth, at.clientWidth])(document.querySelector('#attacks'))"
         needed, there = found.page.evaluate(sizes)
         assert needed <= there
+        assert all("400 (Bad Request)" in fault for fault in found.faults)
 
 
 def test_all_screens_fit_a_phone(browser: Any, people: Path):

@@ -1,5 +1,6 @@
 """What the page asks for: columns, undo, groups, runs, scenarios, publishing, saved work."""
 
+import hashlib
 import json
 import os
 import shlex
@@ -26,6 +27,7 @@ from incrowd.desk.session import Session
 from incrowd.desk.work import Making
 from incrowd.errors import InputError
 from incrowd.policy.served import UNSERVED as ROWS
+from incrowd.proof.writing import sha256_of
 from incrowd.run.events import Event
 
 
@@ -823,6 +825,8 @@ def test_a_policy_file_that_is_named_on_the_page(tmp_path: Path):
     made(page)
     written = {each.name for each in published(page, out, ["proof", "policy"])}
     assert written == {"release.csv", "release.proof", "derived.csv", "policy.toml"}
+    page.post("population", path=str(file))  # of which ages are made as well
+    assert page.get("figures")["risk"]
     assert not (out / "derived.csv").stat().st_mode & 0o077
     check = ["verify", str(out / "release.csv"), "--original", str(out / "derived.csv")]
     told = CliRunner().invoke(cli, [*check, "--proof", str(out / "release.proof")])
@@ -838,3 +842,23 @@ def test_a_policy_file_that_is_named_on_the_page(tmp_path: Path):
     )
     assert "no such" in page.refused("open", path=str(file), policy=str(tmp_path / "none.toml"))
     assert page.session.table.path == str(file)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_table_of_several_files(page: Page, tmp_path: Path):
+    """Tests that its internal report states what they are, and that it has no proof."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    file = Path(page.session.table.path)
+    for name in "ab":
+        (folder / f"{name}.csv").write_bytes(file.read_bytes())
+    page.post("open", path=str(folder / "*.csv"))
+    made(page)
+    page.post("place", folder=str(tmp_path / "out"), names=["proof"])
+    assert "in several files" in page.refused("publish")
+    assert not any((tmp_path / "out").iterdir())
+    page.post("place", folder=str(tmp_path / "out"), names=["internal"])
+    page.post("publish")
+    lines = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in ("a.csv", "b.csv"))
+    stated = hashlib.sha256(lines.encode()).hexdigest()
+    assert stated in (tmp_path / "out" / "internal-report.html").read_text()

@@ -1,6 +1,5 @@
 """Options for what goes with a release: reports for people, metadata for programs."""
 
-import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from incrowd.cli.frontier import numbers
 from incrowd.cli.options import options_of, together
 from incrowd.cli.output import say, warn
 from incrowd.errors import InputError
-from incrowd.tables.addresses import is_address, workbook_of
+from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import require_place
 
 if TYPE_CHECKING:
@@ -116,6 +115,8 @@ def input_of(table: str | None) -> tuple[str, str] | None:
     """Return the name of the original's file and its SHA-256; None where it is no file."""
     if table is None or table == "-" or is_address(table):
         return None
+    from incrowd.proof.writing import sha256_of
+
     return table, sha256_of(table)
 
 
@@ -145,18 +146,6 @@ def also_written(given: Mapping[str, Any]) -> str:
     """Return the lines that name the reports written."""
     names = {"report": "report", "report_internal": "internal", "metadata": "metadata"}
     return "".join(f"\n{word:<9}{given[key]}" for key, word in names.items() if given[key])
-
-
-def sha256_of(path: str) -> str:
-    """Return the SHA-256 of a file, or of the lines ``HASH  NAME`` of several, in hexadecimal."""
-    from incrowd.tables.parts import are_parts, find
-
-    if are_parts(path):
-        root, names = find(path)
-        lines = "".join(f"{sha256_of(str(root / name))}  {name}\n" for name in names)
-        return hashlib.sha256(lines.encode()).hexdigest()
-    with Path(workbook_of(path)[0]).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_text(path: str | None) -> str | None:

@@ -19,6 +19,7 @@ from incrowd.policy.table import OPTIONS
 from incrowd.tables.base import Column, Source
 from incrowd.text.missing import marks_for, marks_of
 from incrowd.text.numerals import POINT
+from incrowd.text.paths import names_file
 
 ROLES = ("qi", "sensitive", "keep", "id", "person")
 OF_COLUMNS = ("fixed", "weights", "linked", "caps")
@@ -269,6 +270,6 @@ def _mapping(changes: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def whole_path(rule: str) -> str:
     """Return a rule as it is, and a file's path so that it holds in every folder."""
-    if rule.partition(":")[0] in RULES or not Path(rule).is_file():
+    if rule.partition(":")[0] in RULES or not names_file(rule):
         return in_folder(rule, Path.cwd())
     return str(Path(rule).resolve())

@@ -20,6 +20,7 @@ from incrowd.report.view import Inside
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import standing, whole
 from incrowd.tables.files import write_as_it_is
+from incrowd.tables.parts import are_parts
 
 Rows = Sequence[Sequence[str]]
 
@@ -158,6 +159,11 @@ def publish(
     """
     where = places(folder, names, table, bool(release.policy.derive))
     hierarchies = hierarchy_places(ask, folder)
+    if "proof" in where and are_parts(table):
+        raise InputError(
+            "release.proof states the hash of the table, which is in several files: leave the "
+            "proof out, or open one file"
+        )
     if "report" in where or "internal" in where:
         require_matplotlib()
     facts: dict[str, Any] = {}

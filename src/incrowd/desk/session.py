@@ -320,7 +320,9 @@ class Session:
     def compare_with(self, path: str | None) -> None:
         """Take a table of the population for journalist risk, or none."""
         with self.lock:
-            self.population = None if not path else (path, open_table(path))
+            further = self.ask.further
+            derive = rules_of(further.get("derive")), marks_of(further.get("na"))
+            self.population = None if not path else (path, derived(open_table(path), *derive))
 
     def attack(self) -> None:
         """Start to attack the release."""

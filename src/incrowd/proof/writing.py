@@ -29,6 +29,7 @@ from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.addresses import workbook_of
 from incrowd.tables.atomic import privately
+from incrowd.tables.parts import are_parts, find
 from incrowd.text.version import __version__
 
 if TYPE_CHECKING:
@@ -257,7 +258,14 @@ def sets_table(evidence: Evidence) -> pl.DataFrame:
 
 
 def sha256_of(path: str | Path) -> str:
-    """Return the hash of a file, in hexadecimal; of a sheet that of its workbook."""
+    """Return the hash of a file, in hexadecimal; of a sheet that of its workbook.
+
+    Of several files it is the hash of the lines ``HASH  NAME`` of each.
+    """
+    if are_parts(path):
+        root, names = find(str(path))
+        lines = "".join(f"{sha256_of(root / name)}  {name}\n" for name in names)
+        return hashlib.sha256(lines.encode()).hexdigest()
     with Path(workbook_of(path)[0]).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

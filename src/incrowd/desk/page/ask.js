@@ -1,5 +1,5 @@
 // What is asked.
-import { $, N, P, S, among, aside, badge, button, call, card, change, colhead, draw, entry, field, fill, form, grow, h, h1, h2, hidden, inline, latest, lead, note, num, opened, pale, region, rowhead, say, screen, section, soft, start, table, tick, tr } from '/desk.js';
+import { $, N, P, S, alarm, among, aside, badge, button, call, card, change, colhead, draw, entry, field, fill, form, grow, h, h1, h2, hidden, inline, latest, lead, note, num, opened, pale, pulse, region, rowhead, say, screen, section, soft, start, table, tick, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '', typed = {};
@@ -41,9 +41,9 @@ function line(c, i) {
       among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', badge('yours')]),
     h('td', {}, inline(spark(c), aside(`${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
     h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? badge(S.state.ask.rules[c.name] ? 'your order' : 'your groups')
-      : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
+      : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { __proto__: null, [c.name]: e.target.value } }) }),
       h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
-    h('td', { class: 'why' }, c.why)),
+    h('td', {}, h('div', { class: 'why' }, c.why))),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
 function spark(c) {
@@ -175,12 +175,12 @@ function byColumn() {
 function progress() {
   const job = S.state.job, head = h2('Cost and bound');
   if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. Take the best so far at any moment.')];
-  const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
+  const state = job.state === 'running' ? [pulse(), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
     : job.state === 'failed' ? badge('failed', 'warn') : [badge(job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done', 'good'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});
   rest.style.width = 100 * (1 - gap) + '%';
   return [inline(head, grow(), h('span', { class: 'stages', id: 'jobstate' }, state)),
-    job.state === 'failed' ? h('p', { class: 'note', role: 'alert' }, job.error) : null,
+    job.state === 'failed' ? alarm(job.error) : null,
     job.stage === 'compiling kernels' && job.state === 'running' ? soft('incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
     job.cost == null ? null : [h('dl', { class: 'figures' }, figure('cost of the release', N(job.cost)), figure('no release costs less than', N(job.bound ?? 0)), figure('could still be spared', P(gap), 'at the very most'),
       job.changed != null ? [figure('changed cells', P(job.cells ? job.changed / job.cells : 0), `${N(job.changed)} of ${N(job.cells)}`), figure('classes', N(job.classes), `the smallest has ${N(job.smallest)} rows`)] : null),
@@ -192,7 +192,7 @@ function sweep() {
   const found = S.state.sweep, head = h2('What each k costs');
   if (!found) return [head, soft('One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), button('Sweep', () => start('sweep'), { id: 'sweep' })];
   const running = found.state === 'running';
-  return [inline(head, grow(), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), button('End', () => change('stop', { what: 'sweep' }))] : null),
+  return [inline(head, grow(), running ? [h('span', { class: 'stages' }, pulse(), found.stage), button('End', () => change('stop', { what: 'sweep' }))] : null),
     found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
 }
 /** What changes in a run: who types is not disturbed. */

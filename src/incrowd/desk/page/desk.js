@@ -17,12 +17,12 @@ export function h(tag, given = {}, ...inside) {
   }
   if (given.onclick) made.type = 'button';
   inside = inside.flat(9).filter(x => x != null && x !== false);
-  made.append(.../^(p|pre|textarea)$/.test(tag) ? inside : inside.map(cut));
+  made.append(.../^(p|pre|div|textarea)$/.test(tag) ? inside : inside.map(cut));
   return made;
 }
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
 export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
-export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' }), grow = of('span', { class: 'grow' }), aside = of('span', { class: 'soft small' }), pale = of('td', { class: 'num soft' });
+export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' }), grow = of('span', { class: 'grow' }), aside = of('span', { class: 'soft small' }), pale = of('td', { class: 'num soft' }), pulse = of('span', { class: 'pulse' }), alarm = of('p', { class: 'note', role: 'alert' });
 export const badge = (text, kind = '') => h('span', { class: 'badge ' + kind }, text);
 export const button = (text, onclick, given) => h('button', { onclick, ...given }, text);
 export const section = (id, label, ...inside) => h('section', { class: 'card', id, 'aria-label': label }, ...inside), card = (title, ...inside) => section(null, title, h2(title), ...inside);
@@ -102,7 +102,7 @@ export const held = {};
 let late;
 for (const [what, begin, ...end] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel']])
   for (const on of [begin, ...end]) addEventListener(on, e => { held[what] = on === begin && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
-export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
+export function error() { return S.error ? alarm(S.error) : null; }
 export function draw(fresh) {
   bar();
   late = !fresh && (held.word || Date.now() - held.hand < 2e3) && setTimeout(draw, 2e3);

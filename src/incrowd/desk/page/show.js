@@ -1,6 +1,6 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
+import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, pulse, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const compared = (caption, heads, body) => table(caption, heads.map(colhead), body);
@@ -43,7 +43,7 @@ const signed = x => Math.abs(x) < .005 ? '0.00' : (x > 0 ? '+' : '−') + Math.a
 function use() {
   if (!made()) return needs();
   const f = S.figures;
-  if (!f) { figures().then(() => S.figures && dispatchEvent(new PopStateEvent('popstate'))); return [h1('Risk and use'), lead('counting…')]; }
+  if (!f) { if (!S.error) figures().then(() => draw()); return [h1('Risk and use'), !S.error && lead('counting…'), population()]; }
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
   return [stale(), h1('What risk is left, and what use'), lead('Risk: how easily somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole table.'), h('div', { class: 'many' },
     card('Risk', compared('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
@@ -53,10 +53,10 @@ function use() {
     study(), Object.entries(f.bars).map(([name, bars]) => card(name, distribution(bars))))];
 }
 function population() {
-  return form(() => { S.figures = null; change('population', { path: $('people').value }); },
+  return form(async () => { if (await change('population', { path: $('people').value })) S.figures = null, draw(); },
     entry('people', ['Population ', aside('a table of everybody, for the journalist’s risk')], { value: S.state.population ?? '', placeholder: 'path of a table' }), button('Compare'));
 }
-const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
+const running = work => h('p', {}, pulse(), `working · ${work.seconds} s`);
 function attacks() {
   const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
   const again = button('Attack the release', () => start('attack'), { id: 'attack' });
