@@ -36,7 +36,7 @@ def brute(groups, turn, k):
 def test_against_all_placements(k: int):
     rng = np.random.default_rng(k)
     refused = moved = 0
-    for _ in range(few(80)):
+    for _ in range(few(140)):
         rows, number = int(rng.integers(1, 9)), int(rng.integers(0, 6))
         groups = [np.flatnonzero(rng.random(rows) < 0.5) for _ in range(number)]
         turn = rng.permutation(rows)
