@@ -25,6 +25,7 @@ MODERATE = 40_000  # rows
 EPOCHS = (8, 100)  # how often regions are cut anew, at least and at most
 CUTTING = (0.2, 1.0)  # moves per pair and copy that regions must stay for, to be worth the cutting
 MORE = 1.4  # times as many moves by regions: borders cost some thousandths, and moves are faster
+ENOUGH = (4_000, 100)  # moves per copy, and per copy and copy: more found nothing on small tables
 ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
@@ -144,7 +145,7 @@ class Annealing:
     Attributes
     ----------
     moves: moves per copy that is not released as it is; ``least`` and ``most`` moves in all, for
-        small tables (where 20,000 a copy are enough) and large ones.
+        small tables (where ``ENOUGH`` are enough) and large ones.
     heat: first and last temperature, in suppressed cells times k ** ``growth``.
     shifts, regroups, swaps: shares of those moves where they apply; the others are pulls.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
@@ -195,7 +196,7 @@ class Annealing:
 
     def total_moves(self, copies: int) -> int:
         """Return the number of moves for so many copies."""
-        least = min(self.least, 20_000 * copies)
+        least = min(self.least, copies * max(ENOUGH[0], ENOUGH[1] * copies))
         return int(min(max(self.moves * copies, least), self.most))
 
     def run(
