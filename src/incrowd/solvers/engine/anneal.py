@@ -25,7 +25,6 @@ MODERATE = 40_000  # rows
 EPOCHS = (8, 100)  # how often regions are cut anew, at least and at most
 CUTTING = (0.2, 1.0)  # moves per pair and copy that regions must stay for, to be worth the cutting
 MORE = 1.4  # times as many moves by regions: borders cost some thousandths, and moves are faster
-ENOUGH = (4_000, 100)  # moves per copy, and per copy and copy: more found nothing on small tables
 ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
@@ -145,7 +144,7 @@ class Annealing:
     Attributes
     ----------
     moves: moves per copy that is not released as it is; ``least`` and ``most`` moves in all, for
-        small tables (where ``ENOUGH`` are enough) and large ones.
+        small tables and large ones.  each: how many a copy are enough below 100 copies.
     heat: first and last temperature, in suppressed cells times k ** ``growth``.
     shifts, regroups, swaps: shares of those moves where they apply; the others are pulls.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
@@ -164,6 +163,7 @@ class Annealing:
     focus: float = 0.5
     least: int = 1_000_000
     most: int = 60_000_000
+    each: int = 4_000
 
     @classmethod
     def suited(cls, instance: Instance, k: int) -> "Annealing":
@@ -175,7 +175,8 @@ class Annealing:
         if instance.plain:
             return cls()
         most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
-        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), swaps=0.6, most=most)
+        moves = 1000 * min(1.0, (5 / k) ** 0.43)
+        return cls(moves=moves, swaps=0.6, most=most, each=10_000)
 
     def mix(self, k: int, unit: int) -> Mix:
         """Return what the moves need to know; ``unit``: what a cell costs."""
@@ -196,7 +197,7 @@ class Annealing:
 
     def total_moves(self, copies: int) -> int:
         """Return the number of moves for so many copies."""
-        least = min(self.least, copies * max(ENOUGH[0], ENOUGH[1] * copies))
+        least = min(self.least, copies * max(self.each, 100 * copies))
         return int(min(max(self.moves * copies, least), self.most))
 
     def run(
