@@ -36,7 +36,7 @@ BEGIN = [["attack", "averages", "bounds"], ["hierarchy", "instances"], ["files"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the dial of ``dial.py``."""
-    text = "try all random tables, not a third of them (before a release; see CONTRIBUTING.md)"
+    text = "try all random tables, not a fifth of them (before a release; see CONTRIBUTING.md)"
     parser.addoption("--thorough", action="store_true", help=text)
 
 

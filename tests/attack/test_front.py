@@ -24,8 +24,8 @@ from incrowd.tables.files import open_table
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table, its release with a proof, and other people, in a folder."""
     folder = tmp_path_factory.mktemp("attack")
-    drawn(120, 1).write_csv(folder / "t.csv")
-    drawn(120, 2).write_csv(folder / "people.csv")
+    drawn(70, 1).write_csv(folder / "t.csv")
+    drawn(70, 2).write_csv(folder / "people.csv")
     made = run(
         folder, "anonymize", "t.csv", "-o", "r.csv", "-k", "3", "--sensitive", "s",
         "--proof", "p.proof", "-q",
@@ -115,7 +115,7 @@ def test_the_same_seed(files: Path):
     assert one == again != other
     record = json.loads(one)
     assert record["attacks"][0]["held_out"]
-    assert record["attacks"][0]["tries"] == 60
+    assert record["attacks"][0]["tries"] == 35
     assert "held out" in record["notes"][-1]
 
 
@@ -147,7 +147,7 @@ WRONG = [
 @pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_refusals(files: Path, arguments: list[str], message: str):
     """Tests that wrong usage ends with exit code 2 and one line."""
-    half = pl.concat([drawn(120, 1).head(60), drawn(60, 5)])
+    half = pl.concat([drawn(70, 1).head(35), drawn(35, 5)])
     half.write_csv(files / "half.csv")
     found = run(files, *BASE, *arguments)
     assert (found.exit_code, found.stdout) == (2, "")

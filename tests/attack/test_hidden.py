@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from attack.worlds import scene, starred
+from dial import few
 from incrowd.attacks.cells import Cells, hidden_cells, opened, swapped
 from incrowd.attacks.downcoding import chances, downcoding, fit
 from incrowd.attacks.reading import Tables, scene_of
@@ -53,7 +54,7 @@ def masked(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
 def test_null_masks():
     """Tests that nothing is gained where cells are hidden by coins, and that cells are guessed."""
     gains = []
-    for seed in range(4):
+    for seed in range(few(4, 2)):
         frame, others = related(500, 10 + seed), related(500, 30 + seed)
         found = both(masked(frame, 1), frame, masked(others, 2), others, 1)
         outcome = downcoding(found, 0, np.random.default_rng(seed))

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import incrowd as ic
 from averages.plain import spread
-from dial import few
+from dial import crossed, few
 from incrowd.averages.bound import Priced, nearest_of, pair_prices, prices_of
 from incrowd.averages.lifting import least_room, mend
 from incrowd.averages.program import programmed
@@ -59,9 +59,8 @@ def cost(place, absolute):
     return ((place - place.mean(axis=0)) ** 2).sum()
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("k", "absolute"), crossed([2, 3, 4], [False, True]))
+@pytest.mark.parametrize("seed", range(few(4, 2)))
 def test_no_class_is_priced_above_its_cost(k, absolute, seed):
     """Tests all classes of k rows or more, whatever their size."""
     given = points(seed, 10, 2, k, absolute)

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dial import crossed, few
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
 from incrowd.bounds.copies_by_value import CopiesByValue, Law
@@ -47,13 +48,12 @@ def worth_told(law: Law | CapLaw, copies: CopiesByValue) -> float:
     return float(sum(copies.excess[a : a + h].sum() for a, h in parts))
 
 
-@pytest.mark.parametrize("t", ["0", "0.1", "0.25", "0.4", "0.7"])
-@pytest.mark.parametrize("k", [1, 3, 5])
+@pytest.mark.parametrize(("t", "k"), crossed(["0", "0.1", "0.25", "0.4", "0.7"], [1, 3, 5]))
 def test_the_dearest_class(t: str, k: int) -> None:
     """Tests the worth of a pattern's dearest class, and that the class told is near it."""
     rng = np.random.default_rng(int(100 * float(t)) + k)
     worths = []
-    for _ in range(8):
+    for _ in range(few(8)):
         value = rng.choice(4, SIZE_OF_TABLE, p=[0.4, 0.3, 0.2, 0.1])
         instance, _ = from_codes(np.arange(SIZE_OF_TABLE)[:, None], None, value)
         problem = Problem(instance, TCloseness(t) & KAnonymity(k))
@@ -88,7 +88,7 @@ def test_the_dearest_class_within_caps(model: Model) -> None:
     """Tests the worth of a dearest class, that of the class told, and what the checker says."""
     rng = np.random.default_rng(len(str(model)))
     worths = []
-    for _ in range(7):
+    for _ in range(few(7)):
         value = np.append(np.arange(4), rng.choice(4, SIZE_OF_TABLE - 4, p=[0.4, 0.4, 0.15, 0.05]))
         instance, _ = from_codes(np.arange(SIZE_OF_TABLE)[:, None], None, value)
         problem = Problem(instance, model)

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from dial import crossed
 from incrowd.bounds import column_groups
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.column_groups import group_prices, parted
@@ -57,13 +58,12 @@ def require_sound(instance: Instance, k: int, prices: Prices) -> None:
     assert prices_hold(instance, k, prices.price, prices.quantum)
 
 
-@pytest.mark.parametrize("limit", [None, 0.0])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("limit", "kind"), crossed([None, 0.0], KINDS))
 def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypatch) -> None:
     """Tests the inequality group by group, and uniqueness ≤ bound ≤ optimum; without time, too."""
     seen: Counter[int] = Counter()
     raised = 0
-    for instance, rng in random_tables(21, 126, kind, (4, 9), (2, 6)):
+    for instance, rng in random_tables(21, 210, kind, (4, 9), (2, 6)):
         k = int(rng.integers(1, 5))
         if instance.rows < k:
             continue
@@ -84,7 +84,7 @@ def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypat
 def test_more_visits_make_no_more_groups(kind: str, pairs: None) -> None:
     """Tests the budget, and one group with the support prices of the whole table without any."""
     numbers: set[int] = set()
-    for instance, rng in random_tables(22, 36, kind, (4, 25), (1, 6)):
+    for instance, rng in random_tables(22, 120, kind, (4, 25), (1, 6)):
         k = int(rng.integers(2, 5))
         if instance.rows < k:
             continue

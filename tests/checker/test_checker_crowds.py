@@ -102,10 +102,9 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_too_high(honest: Path, tmp_path: Path) -> None:
     """Tests prices of a wide table one unit higher: all of them are as high as can be."""
     assert Forger(honest, tmp_path).save().accepted
-    for row in (25, 50):
-        forger = Forger(honest, tmp_path)
-        forger.cell("rows.parquet", "price", row, lambda p: p + 1)
-        assert "too high" in str(forger.save().reason)
+    forger = Forger(honest, tmp_path)
+    forger.cell("rows.parquet", "price", 50, lambda p: p + 1)
+    assert "too high" in str(forger.save().reason)
 
 
 def test_a_higher_bound(honest: Path, tmp_path: Path) -> None:
@@ -200,8 +199,8 @@ def test_near_rows_of_many_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
 
     A few thousand of the pairs of rows are looked at, not all of them.
     """
-    rows = interval_rows(600, 6)
-    monkeypatch.setattr(spans, "MOST", 600 * 600 // 2)
+    rows = interval_rows(400, 6)
+    monkeypatch.setattr(spans, "MOST", 400 * 400 // 2)
     assert not list(crowds.violations(rows, 2))
     for chunk in (7, 1 << 18):
         monkeypatch.setattr(spans, "CHUNK", chunk)

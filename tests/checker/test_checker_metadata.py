@@ -14,7 +14,7 @@ from parquet_forger import BOOL, I32, LIST, STRUCT, chunks, with_footer, with_pa
 from parquet_lies import lie, page_lie
 from polars.testing import assert_frame_equal
 
-from dial import few
+from dial import crossed, few
 from incrowd.checker.files import as_text, read_table
 from incrowd.checker.parquet import require_moderate
 from incrowd.checker.rejection import RejectedError
@@ -70,8 +70,7 @@ def require_same(data: bytes, whole: pl.DataFrame) -> bool:
     return True
 
 
-@pytest.mark.parametrize("form", ["polars", "1.0", "2.0"])
-@pytest.mark.parametrize("seed", range(few(40)))
+@pytest.mark.parametrize(("form", "seed"), crossed(["polars", "1.0", "2.0"], range(few(40))))
 def test_claims_of_parquet_files(seed: int, form: str) -> None:
     """Tests one to three lies in the footer and in a page's header."""
     draw = random.Random(seed)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from dial import crossed
+
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa
@@ -56,9 +58,10 @@ def base(name: str, rule: str = "mean", suffix: str = ".parquet") -> Bundle:
     return honest(name, rule, suffix).copy()
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-@pytest.mark.parametrize("rule", ["mean", "median:digits=8", "mean:digits=0"])
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize(
+    ("name", "rule", "suffix"),
+    crossed(CELLS, ["mean", "median:digits=8", "mean:digits=0"], [".parquet", ".csv"]),
+)
 def test_honest_numbers(name: str, rule: str, suffix: str, tmp_path: Path) -> None:
     """Tests that what incrowd writes of numbers is accepted, as numbers and as text."""
     verdict = verdict_of(base(name, rule, suffix), tmp_path)

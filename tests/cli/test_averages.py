@@ -7,6 +7,7 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
+from dial import crossed
 from incrowd.cli import cli
 
 TABLE = "income,age,job\n" + "".join(
@@ -51,8 +52,7 @@ def verified(*more):
     return incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "p.proof", *more)
 
 
-@pytest.mark.parametrize("asked", [ONE, TWO])
-@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize(("asked", "order"), crossed([ONE, TWO], ["keep", "shuffle"]))
 def test_release_and_proof(asked, order, folder):
     """Tests that a release is written, proved, stated and verified, also against what is said."""
     record = made(asked, "--order", order)

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
+from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError
 from incrowd.tables.files import read
@@ -83,7 +84,7 @@ def invoked(words: list[Any]) -> Any:
     return done, json.loads(done.stdout) if done.stdout else {}
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(few(24)))
 def test_odd_tables(seed: int, tmp_path: Path) -> None:
     """Tests rows, classes and header of what is written, and that its proof says yes."""
     draw = random.Random(seed)

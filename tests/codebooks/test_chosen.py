@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import gamma, poisson
 
 import incrowd as ic
+from dial import crossed, few
 from incrowd.cli import cli
 from incrowd.codebooks import Patterns, made_of, patterns_for
 from incrowd.codebooks.chosen import chances
@@ -76,9 +77,8 @@ def test_planted_groups():
     assert found.loss == pytest.approx(1 / 241, 1e-3)
 
 
-@pytest.mark.parametrize("beside", [(), ("c",)])
-@pytest.mark.parametrize("levels", [1, 2])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("beside", "levels"), crossed([(), ("c",)], [1, 2]))
+@pytest.mark.parametrize("seed", range(few(4, 2)))
 def test_no_pattern_can_be_spared(seed: int, levels: int, beside: tuple[str, ...]):
     """Tests the loss that is told, and that it rises whatever one pattern is left out."""
     table, k, sample = people(300, seed), 3, 0.4

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
+from dial import crossed
 from incrowd.cli import cli
 from incrowd.codebooks.delta import Asked, exact_delta
 from incrowd.codebooks.patterns import NONE, Patterns, made_of
@@ -86,8 +87,7 @@ def law(frame: pl.DataFrame, patterns: Patterns, k: int, share: Fraction) -> dic
     return found
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 5)])
+@pytest.mark.parametrize(("k", "share"), crossed([1, 2, 3], [Fraction(1, 2), Fraction(1, 5)]))
 def test_no_sample_tells_more_than_delta(k: int, share: Fraction):
     """Tests the mechanism on tables with and without each row, by adding up all samples."""
     patterns, epsilon = Patterns.of(PATTERNS), Fraction(1, 2)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from dial import enough
+from dial import crossed, enough
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.deletion import solving
@@ -55,8 +55,7 @@ def counted(problem: Problem, classes: np.ndarray, deletion: Deletion) -> int:
     return total
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("method", LIMITED)
+@pytest.mark.parametrize(("shape", "method"), crossed(SHAPES, LIMITED))
 def test_against_all_partitions(method: str, shape: str) -> None:
     """Tests that exact methods find the optimum, and that no bound is above it."""
     met = 0

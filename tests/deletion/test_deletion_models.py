@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dial import enough
+from dial import enough, few
 from incrowd.deletion.by_model import by_model, savings
 from incrowd.deletion.found import DELETED
 from incrowd.deletion.solving import solve_deleting
@@ -90,7 +90,7 @@ def test_single_rows_that_pay() -> None:
     classes = rng.integers(0, 8, 40)
     copies, gains = savings(problem, classes, np.arange(8), 1)
     found = dict(zip(copies.tolist(), gains.tolist(), strict=True))
-    for number in range(8):
+    for number in range(few(8)):
         whole = np.flatnonzero(classes == number).tolist()
         best = {0: -1}
         for one in whole:

@@ -56,7 +56,7 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_small_tables(name, planted):
     """Tests the equation against brute force on random and planted source problems."""
-    for seed in range(6):
+    for seed in range(few(6, 3)):
         family, answer = make(name, seed, planted, **SMALL[name])
         found = brute(family.to_table())
         check(family, found)
@@ -108,7 +108,7 @@ def test_dense_triangle_problems(name):
 def test_edge_cliques(options):
     """Tests edge-cliques with other cliques, copies and alphabets; a clique's k is C(r, 2)."""
     r, copies = options["r"], options.get("copies", 1)
-    for seed in range(4):
+    for seed in range(few(4, 2)):
         family, answer = make("edge-cliques", seed, seed < 2, **options)
         table = family.to_table()
         assert table.model.k == copies * r * (r - 1) // 2
@@ -137,7 +137,7 @@ def test_edge_cliques_told_from_stars():
 @pytest.mark.parametrize(("vertices", "h"), [(4, 3), (6, 3), (5, 2), (7, 2), (6, 5)])
 def test_any_clique(vertices, h):
     """Tests any-clique with vertices adjacent to all, with lone ones, and with none."""
-    for seed in range(4):
+    for seed in range(few(4, 2)):
         family, answer = make(
             "any-clique", seed, seed < 2, h=h, vertices=vertices, edges=max(h * (h - 1) // 2, 6)
         )
@@ -323,7 +323,7 @@ def test_classes_that_are_no_triangle_or_star_cost_more():
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_two_column_sat(k):
     """Tests the two-column reduction by MILP; every row differs, and k is what it says."""
-    for seed in range(6):
+    for seed in range(few(6, 3)):
         family, answer = make("two-column-sat", seed, seed % 2 == 0, k=k, clauses=4 + seed)
         table = family.to_table()
         assert len(np.unique(table.codes, axis=0)) == table.rows and table.model.k == k

@@ -44,7 +44,7 @@ def ranged_tables(
 ) -> Iterator[tuple[Instance, np.random.Generator]]:  # fmt: skip
     """Yield tables with one to three columns, one with intervals at least."""
     rng = np.random.default_rng(seed)
-    for _ in range(few(number, 24)):
+    for _ in range(few(number, 12)):
         n, columns = int(rng.integers(*rows)), int(rng.integers(1, 4))
         families = []
         for j in range(columns):

@@ -61,7 +61,7 @@ def random_table(rng: np.random.Generator, shape: Shape) -> Instance:
 def tables(seed: int, number: int, shape: Shape) -> Iterator[tuple[Instance, np.random.Generator]]:
     """Yield tables, each with the generator for further choices."""
     rng = np.random.default_rng(seed)
-    for _ in range(few(number, 24)):
+    for _ in range(few(number, 12)):
         yield random_table(rng, shape), rng
 
 

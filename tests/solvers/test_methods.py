@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dial import in_turn
 from incrowd.driver.solve import solve
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -130,7 +131,7 @@ def test_refusals_name_a_method_that_serves() -> None:
 def test_methods_keep_their_promises(shape: str) -> None:
     """Tests that bounds hold, exact methods meet the oracle and ratios are kept."""
     for number, (instance, rng) in enumerate(tables(7, SHAPES[shape][1], SHAPES[shape][0])):
-        for model in models(instance, rng):
+        for model in in_turn(models(instance, rng), number):
             problem = Problem(instance, model)
             best = optimum(instance, model)
             level = ("none", "paper", "all")[number % 3]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dial import few
 from incrowd import anonymize
 from incrowd.deletion.solving import solve_deleting
 from incrowd.hierarchy.tree import Tree
@@ -69,7 +70,7 @@ def test_exact_methods_at_what_classes_attain(parameter: str) -> None:
     make, most = PARAMETERS[parameter]
     rng = np.random.default_rng(11)
     served = set()
-    for _ in range(6):
+    for _ in range(few(6, 3)):
         instance = small(rng)
         values = attained(make, Problem(instance, make(Fraction(1))).table, most)
         for value in rng.choice(np.array(values, object), min(2, len(values)), replace=False):

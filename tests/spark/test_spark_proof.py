@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dial import few
+from dial import crossed, few
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -57,8 +57,7 @@ def verified(source: Path, target: Path, *more: str) -> Any:
     return CliRunner().invoke(cli, [*words, "--proof", str(target.parent / "proof"), *more])
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("rows", [10_000, 40])
+@pytest.mark.parametrize(("form", "rows"), crossed(["csv", "parquet"], [10_000, 40]))
 def test_a_proof_that_the_checker_accepts(place: Path, form: str, rows: int) -> None:
     """Tests cost and bound at once and in blocks, against the same made on one machine."""
     source, target, frame = place / f"in.{form}", place / "out", table()
@@ -221,8 +220,9 @@ def test_rows_are_dealt_in_the_ways_there_are() -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("rows", [10_000, 60])
-@pytest.mark.parametrize("names", [["patient"], ["hospital", "patient"]])
+@pytest.mark.parametrize(
+    ("rows", "names"), crossed([10_000, 60], [["patient"], ["hospital", "patient"]])
+)
 def test_people(place: Path, rows: int, names: list[str]) -> None:
     """Tests proofs of releases that count people, at once and in blocks.
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dial import few
+from dial import crossed, few
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
@@ -60,7 +60,7 @@ def test_consistent(k: int, secret, least: int, method):
     rng = np.random.default_rng(k + least)
     lawful = judge(k, None if secret is None else np.array(secret), least)
     seen = 0
-    for _ in range(2):
+    for _ in range(few(2, 1)):
         codes, weights = rng.integers(0, 3, (4, 2)), rng.integers(1, 3, 2)
         releases = {
             veiled.tobytes(): released(codes, veiled, weights, lawful, method)
@@ -74,16 +74,16 @@ def test_consistent(k: int, secret, least: int, method):
                 more[i, c] = True
                 assert releases[more.tobytes()] == release
                 seen += 1
-    assert seen > 80
+    assert seen > 40 * few(2, 1)
 
 
-@pytest.mark.parametrize(("k", "least"), [(2, 1), (3, 1), (2, 2)])
-@pytest.mark.parametrize("share", [0, 0.3, 0.7])
-def test_consistent_on_wider_tables(k: int, least: int, share: float):
+@pytest.mark.parametrize(("rule", "share"), crossed([(2, 1), (3, 1), (2, 2)], [0, 0.3, 0.7]))
+def test_consistent_on_wider_tables(rule: tuple[int, int], share: float):
     """Tests random veils of tables whose sets of columns compete, with helpers and without."""
+    k, least = rule
     rng = np.random.default_rng(round(100 * share) + k + 10 * least)
     seen = 0
-    for _ in range(4):
+    for _ in range(few(4, 2)):
         codes, weights = rng.integers(0, 3, (12, 4)), rng.integers(1, 3, 4)
         lawful = judge(k, rng.integers(0, 3, 12), least)
         lots = Lots(rng.random(12) < share, rng.permutation(12))
@@ -96,7 +96,7 @@ def test_consistent_on_wider_tables(k: int, least: int, share: float):
             again = made(codes, more, weights, lawful, lots)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 30
+    assert seen > 7 * few(4, 2)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -36,7 +36,7 @@ def brute(groups, turn, k):
 def test_against_all_placements(k: int):
     rng = np.random.default_rng(k)
     refused = moved = 0
-    for _ in range(few(80)):
+    for _ in range(few(140)):
         rows, number = int(rng.integers(1, 9)), int(rng.integers(0, 6))
         groups = [np.flatnonzero(rng.random(rows) < 0.5) for _ in range(number)]
         turn = rng.permutation(rows)
@@ -59,7 +59,7 @@ def test_consistent(k: int):
     """Tests on all veils of small tables that to hide a cell which is hidden changes nothing."""
     rng = np.random.default_rng(10 + k)
     seen = 0
-    for _ in range(2):
+    for _ in range(few(2, 1)):
         codes, weights, lots = rng.integers(0, 2, (5, 2)), rng.integers(1, 3, 2), lots_of(rng, 5)
 
         def method(codes, veiled, weights, lawful, lots=lots):
@@ -77,7 +77,7 @@ def test_consistent(k: int):
                 more[i, c] = True
                 assert known[more.tobytes()] == release
                 seen += 1
-    assert seen > 160
+    assert seen > 80 * few(2, 1)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -85,7 +85,7 @@ def test_consistent_on_wider_tables(k: int):
     """Tests random veils of tables whose sets of columns compete."""
     rng = np.random.default_rng(20 + k)
     seen = 0
-    for _ in range(6):
+    for _ in range(few(6, 2)):
         rows = 6 * k
         codes, weights = rng.integers(0, 3, (rows, 4)), rng.integers(1, 3, 4)
         lots, veiled = lots_of(rng, rows), rng.random((rows, 4)) < 0.1
@@ -99,7 +99,7 @@ def test_consistent_on_wider_tables(k: int):
             again = made(codes, more, weights, judge(k), lots, k)
             assert np.array_equal(again.hidden[again.of_row], hidden)
             seen += 1
-    assert seen > 45
+    assert seen > 7 * few(6, 2)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -132,7 +132,7 @@ def test_ratio(k: int):
     rng = np.random.default_rng(40 + k)
     chance, weights = [Fraction(1, 4), Fraction(1, 2)], np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(2):
+    for _ in range(few(2, 1)):
         codes, lots = rng.integers(0, 3, (4, 2)), lots_of(rng, 4)
 
         def method(codes, veiled, weights, lawful, lots=lots):

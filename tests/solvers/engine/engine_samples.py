@@ -81,7 +81,7 @@ def random_tables(
 ) -> Iterator[tuple[Instance, np.random.Generator]]:
     """Yield tables, each with the generator for further choices."""
     rng = np.random.default_rng(seed)
-    for _ in range(few(number, 24)):
+    for _ in range(few(number, 12)):
         yield random_table(rng, kind, rows, columns), rng
 
 

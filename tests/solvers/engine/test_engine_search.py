@@ -171,7 +171,7 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
     """Tests sizes, lists, lawfulness and the running cost after slices of moves of all kinds."""
     mixes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.3, 0.4, 0.5))
     changed = np.zeros(len(mixes), np.int64)
-    for number, case in enumerate(cases(34, 26, kind)):
+    for number, case in enumerate(cases(34, 120, kind)):
         c = case.candidates
         state = new_state(c, case.pattern)
         most_support = int(case.rng.choice([10, 5000]))

@@ -163,7 +163,7 @@ def test_what_the_fast_steps_leave_open(monkeypatch: pytest.MonkeyPatch) -> None
 def test_larger_tables_agree_with_the_fast_steps() -> None:
     """Tests tables of seventy rows that take many exchanges."""
     rng = np.random.default_rng(4)
-    for _ in range(2):
+    for _ in range(few(2, 1)):
         codes = rng.integers(0, 3, (70, 6)) * rng.integers(0, 2, (70, 6))
         problem = Problem(from_codes(codes)[0], KAnonymity(2))
         slow = solve(problem, SimplexMatching(effort=NOTHING_FAST))

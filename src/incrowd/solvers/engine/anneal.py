@@ -144,7 +144,7 @@ class Annealing:
     Attributes
     ----------
     moves: moves per copy that is not released as it is; ``least`` and ``most`` moves in all, for
-        small tables (where 20,000 a copy are enough) and large ones.
+        small tables and large ones.  each: how many a copy are enough below 100 copies.
     heat: first and last temperature, in suppressed cells times k ** ``growth``.
     shifts, regroups, swaps: shares of those moves where they apply; the others are pulls.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
@@ -163,6 +163,7 @@ class Annealing:
     focus: float = 0.5
     least: int = 1_000_000
     most: int = 60_000_000
+    each: int = 4_000
 
     @classmethod
     def suited(cls, instance: Instance, k: int) -> "Annealing":
@@ -174,7 +175,8 @@ class Annealing:
         if instance.plain:
             return cls()
         most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
-        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), swaps=0.6, most=most)
+        moves = 1000 * min(1.0, (5 / k) ** 0.43)
+        return cls(moves=moves, swaps=0.6, most=most, each=10_000)
 
     def mix(self, k: int, unit: int) -> Mix:
         """Return what the moves need to know; ``unit``: what a cell costs."""
@@ -195,7 +197,7 @@ class Annealing:
 
     def total_moves(self, copies: int) -> int:
         """Return the number of moves for so many copies."""
-        least = min(self.least, 20_000 * copies)
+        least = min(self.least, copies * max(self.each, 100 * copies))
         return int(min(max(self.moves * copies, least), self.most))
 
     def run(
