@@ -209,12 +209,12 @@ def test_a_search_for_one_row_ends_when_time_does() -> None:
     """Tests that it gives up, as beyond its budget: one of many rows in reach may take seconds."""
     place = np.random.default_rng(3).normal(size=(40, 2))
     rules = place, np.zeros(40), np.zeros((3, 40)), 0.0, 3, 1e9, 1_000
-    others = np.zeros(2, np.int64)
-    found, looked = least_room(*rules, np.zeros(1, np.int64), others)
-    assert 0 < found < 1e9 and looked <= 1_000
-    three = np.vstack([np.zeros(2), place[others]])
+    others = np.zeros((2, 2), np.int64)
+    found, better, looked = least_room(*rules, np.zeros(1, np.int64), others)
+    assert 0 < found < 1e9 and looked <= 1_000 and better >= 1
+    three = np.vstack([np.zeros(2), place[others[(better - 1) % 2]]])
     assert found == pytest.approx(cost(three, False))
-    assert least_room(*rules, np.ones(1, np.int64), others) == (1e9, 1_001)
+    assert least_room(*rules, np.ones(1, np.int64), others) == (1e9, 0, 1_001)
 
 
 def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,8 @@ def test_mended_prices_are_lawful(seed: int) -> None:
     assert (price[sets].sum(axis=1) <= costs + 1e-9 * given.max()).all()
     lacking = costs - given[sets].sum(axis=1)
     broken = {tuple(one) for one in sets[lacking < 0]}
-    assert broken and {tuple(sorted(one)) for one in found.tolist()} <= broken
+    told = {tuple(sorted(one)) for one in found.tolist()}
+    assert broken and told <= broken and len(told) == len(found)
     assert mend(place, given.copy(), fewer, k, 3, running)[1] == -1
     assert mend(place, given.copy(), fewer, k, 100_000, np.ones(1, np.int64))[1] == -1
 

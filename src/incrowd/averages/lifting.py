@@ -14,6 +14,7 @@ import numpy as np
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 
+EACH = 32  # broken sets of a row that are told: the least, and those that were it before
 SLACK = 1e-10  # of a row's price: what a set with it may lack unseen, less than the margin
 
 
@@ -33,10 +34,11 @@ def least_room(
 
     place: float64, shape (rows, columns), of the other rows, relative to that one; price: theirs.
     fewer: float64, shape (k, rows): by b, their prices for b rows, or 0.
-    taken: int64, shape (k − 1,), is filled with the others, where something is below ``best``.
-    Returns that or ``best`` if nothing is below, and the sets looked at; above ``budget`` it is
-    given up, and means nothing.  Time is looked at before each set: thousands of rows are sorted
-    for one where all are in reach, as where few are dear.
+    taken: int64, shape (most, k − 1), is filled with the others of the sets that were the least so
+    far, from its first place again where it is full.
+    Returns the least or ``best`` if nothing is below, how many sets were the least so far, and the
+    sets looked at; above ``budget`` it is given up, and means nothing.  Time is looked at before
+    each set: thousands of rows are sorted for one where all are in reach, as where few are dear.
     """
     n, m = place.shape
     order = np.zeros((k, n), np.int64)
@@ -47,7 +49,7 @@ def least_room(
     for x in range(n):
         order[0, x] = x
     count[0] = n
-    depth, looked, fresh = 0, 0, True
+    depth, looked, better, fresh = 0, 0, 0, True
     while depth >= 0 and looked <= budget:
         a = depth + 1
         b = k - a
@@ -57,7 +59,7 @@ def least_room(
         base = square[a] - norm / a - paid[a]
         if fresh:
             if halted(over):
-                return best, budget + 1
+                return best, better, budget + 1
             looked += 1
             fresh = False
             at[depth] = 0
@@ -72,9 +74,11 @@ def least_room(
                 for q in range(count[depth]):
                     if base + worth[depth, q] < best:
                         best = base + worth[depth, q]
+                        at_last = better % len(taken)
                         for e in range(depth):
-                            taken[e] = path[e]
-                        taken[depth] = order[depth, q]
+                            taken[at_last, e] = path[e]
+                        taken[at_last, depth] = order[depth, q]
+                        better += 1
                 depth -= 1
                 continue
             ranked = np.argsort(worth[depth, : count[depth]])
@@ -110,7 +114,7 @@ def least_room(
             order[depth + 1, q] = order[depth, p + 1 + q]
         depth += 1
         fresh = True
-    return best, looked
+    return best, better, looked
 
 
 @kernel
@@ -153,7 +157,7 @@ def lift(
     fewer: float64, shape (k, rows): lawful prices for b rows, by b.
     """
     n, m = place.shape
-    apart, taken, sets = np.zeros(n), np.zeros(k - 1, np.int64), 0
+    apart, taken, sets = np.zeros(n), np.zeros((1, k - 1), np.int64), 0
     for done in range(n):
         if done % 16 == 0 and halted(over):
             break
@@ -173,7 +177,7 @@ def lift(
         worth[i] = np.inf
         chosen = within(worth, k - 1, best + price[i])
         others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-        found, looked = least_room(others, due, below, price[i], k, best, budget, over, taken)
+        found, _, looked = least_room(others, due, below, price[i], k, best, budget, over, taken)
         sets += looked
         if looked <= budget and found > 0:
             price[i] += share * found
@@ -188,7 +192,7 @@ def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -
     is looked at from its row of the greatest price.
     """
     n = len(place)
-    apart, taken, left = np.zeros(n), np.zeros(k - 1, np.int64), n * budget
+    apart, taken, left = np.zeros(n), np.zeros((1, k - 1), np.int64), n * budget
     for i in range(n):
         if i % 16 == 0 and halted(over):
             return -1
@@ -198,7 +202,7 @@ def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -
         worth[high] = np.inf
         chosen = within(worth, k - 1, price[i])
         others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-        found, looked = least_room(others, due, below, price[i], k, 0.0, left, over, taken)
+        found, _, looked = least_room(others, due, below, price[i], k, 0.0, left, over, taken)
         left -= looked
         if left < 0 or found < 0:
             return -1
@@ -215,32 +219,35 @@ def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> 
     Returns sets that were broken, int64, shape (sets, k), and how many were looked at, or -1 where
     that is more than ``budget``, or time is up; then prices mean nothing.
     """
-    n = len(place)
-    sets, broken, ahead = np.zeros((n, k), np.int64), np.zeros(n, np.bool_), np.ones(n, np.bool_)
-    apart, taken, total = np.zeros(n), np.zeros(k - 1, np.int64), 0
+    n, count = len(place), 0
+    sets, ahead = np.zeros((EACH * n, k), np.int64), np.ones(n, np.bool_)
+    apart, taken, total = np.zeros(n), np.zeros((EACH, k - 1), np.int64), 0
     for i in np.argsort(price):
         around(place, i, apart)
+        first = count
         while price[i] > 0:
             least = -SLACK * price[i]
             worth = np.where(ahead, np.inf, (apart + fewer[k - 1] * (k - 1)) / k - price)
             chosen = within(worth, k - 1, least + price[i])
             others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-            found, looked = least_room(
+            found, better, looked = least_room(
                 others, due, below, price[i], k, least, budget - total, over, taken
             )
             total += looked
             if total > budget:
-                return sets[broken], -1
+                return sets[:count], -1
             if found >= least:
                 break
-            rows = np.append(chosen[taken], i)
-            if not broken[i]:
-                broken[i] = True
-                sets[i] = rows
+            rows = np.append(chosen[taken[(better - 1) % EACH]], i)
+            if count == first:
+                for z in range(min(better, EACH)):
+                    sets[count, : k - 1] = chosen[taken[z]]
+                    sets[count, k - 1] = i
+                    count += 1
             if price[i] + found >= 0:
                 price[i] += found
                 break
             due = price[rows]
             price[rows] = due * (max(1 + found / due.sum(), 0) * (1 - SLACK))
         ahead[i] = False
-    return sets[broken], total
+    return sets[:count], total

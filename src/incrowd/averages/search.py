@@ -15,8 +15,9 @@ from incrowd.run import clock
 from incrowd.run.stop import Share, Stop, watched
 
 ROUNDS = 20  # looks at the clock
-WARM, COLD = 5.0, 0.01  # heat at the first and the last step, in costs of a row
-STEPS, LEAST, MOST = 20_000, 100_000, 40_000_000  # for each row; at least; at most, or FEWEST each
+WARM, COLD = 2.0, 0.01  # heat at the first and the last step, in costs of a row
+FROZEN = 2e-4  # a share of the cost: a round that changes less is the last but one
+STEPS, LEAST, MOST = 40_000, 100_000, 80_000_000  # for each row; at least; at most, or FEWEST each
 FEWEST = 500
 SEARCHING = 0.5  # of the time that is left; prices have the rest
 
@@ -140,13 +141,15 @@ def annealed(place: Floats, classes: Ints, k: int, seed: int, stop: Stop) -> Int
     steps = min(max(STEPS * rows, LEAST), max(MOST, FEWEST * rows))
     heats = start / rows * np.geomspace(WARM, COLD, ROUNDS + 1)
     most = pace = steps // ROUNDS
-    for first in range(ROUNDS):
-        if stop.now():
-            break
+    first, cost = 0, start
+    while first < ROUNDS and not stop.now():
         heat, began = np.ascontiguousarray(heats[first : first + 2]), clock.now()
-        anneal(place, state, known[0], k, 2 * k - 1, pace, heat, rng, stop.over)
+        change = anneal(place, state, known[0], k, 2 * k - 1, pace, heat, rng, stop.over)
+        cost += change
+        frozen = cost < start and abs(change) < FROZEN * cost
+        first = ROUNDS - 1 if frozen and first < ROUNDS - 1 else first + 1
         # fewer steps for each heat where time is short: what ends while it is warm is dear
-        needed = (ROUNDS - first - 1) * max(clock.now() - began, 1e-9)
+        needed = (ROUNDS - first) * max(clock.now() - began, 1e-9)
         pace = int(min(most, 1 + pace * stop.left() / needed)) if needed else pace
     _, dense = np.unique(state.class_of, return_inverse=True)
     return dense.ravel().astype(np.int64)
