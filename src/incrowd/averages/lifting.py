@@ -210,6 +210,17 @@ def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -
 
 
 @kernel
+def kept(sets: Any, count: int, chosen: Any, taken: Any, i: int) -> int:
+    """Write each set of row ``i`` and chosen others after the first ``count``; count them too."""
+    for others in taken:
+        for at, other in enumerate(others):
+            sets[count, at] = chosen[other]
+        sets[count, -1] = i
+        count += 1
+    return count
+
+
+@kernel
 def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> Any:
     """Lower prices, in place, until no k rows are priced above what they cost.
 
@@ -240,10 +251,7 @@ def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> 
                 break
             rows = np.append(chosen[taken[(better - 1) % EACH]], i)
             if count == first:
-                for z in range(min(better, EACH)):
-                    sets[count, : k - 1] = chosen[taken[z]]
-                    sets[count, k - 1] = i
-                    count += 1
+                count = kept(sets, count, chosen, taken[: min(better, EACH)], i)
             if price[i] + found >= 0:
                 price[i] += found
                 break
