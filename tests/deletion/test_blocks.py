@@ -12,6 +12,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.exact.submultisets import work
@@ -49,6 +50,17 @@ def test_blocks_take_most_of_what_is_lost() -> None:
         total += cost_of(problem, start, deletion), cost, best
     before, after, optimum = total
     assert after - optimum < 0.2 * (before - optimum)
+
+
+def test_a_stop_within_a_block_keeps_the_release() -> None:
+    """Tests that a block which time ends is no error: the release before it stays."""
+    instance, _ = from_codes(np.random.default_rng(4).integers(0, [3, 4, 6], (24, 3)))
+    problem, deletion, stop = Problem(instance, KAnonymity(2)), Deletion(1, 2), Stop()
+    units = Units.of(problem, sorted_classes(instance, 2), deletion)
+    block = units.block(units.order()[-1], np.ones(len(units.members)))
+    assert units.anew(block, Context(stop=stop)) is not None
+    stop.interrupt()
+    assert units.anew(block, Context(stop=stop)) is None
 
 
 def test_units_cost_what_the_release_costs() -> None:

@@ -1,7 +1,7 @@
 """``incrowd init``: a first policy file, with a guess for every column."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.tables.atomic import require_place, whole
 from incrowd.text.units import counted
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("init")

@@ -5,7 +5,6 @@ enough rows, with the price of these, is the optimum.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from incrowd.deletion.found import DELETED, Found, Ints, kept_problem
 from incrowd.errors import StoppedError
-from incrowd.hierarchy.family import Family
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import watched
@@ -58,12 +56,8 @@ def by_blocks(problem: Problem, classes: Ints, deletion: Deletion, context: Cont
     those first that cost the least in one class with the first, or, when that no longer helps,
     about the least.
     """
-    rng, units, left = (
-        np.random.default_rng(context.seed),
-        Units.of(problem, classes, deletion),
-        BLOCKS,
-    )
-    tried = set[bytes]()
+    rng, units = np.random.default_rng(context.seed), Units.of(problem, classes, deletion)
+    left, tried = BLOCKS, set[bytes]()
     for noise in NOISE:
         turn = units.order()
         while turn and left > 0 and not context.stop.now():
@@ -110,7 +104,7 @@ class Units:
         start = np.cumsum(size) - size
         codes = instance.codes[instance.copies[order]]
         low, high = (end.reduceat(codes, start) for end in (np.minimum, np.maximum))
-        pays = size * spans_cost(instance.trees, low, high)
+        pays = size * instance.join_costs(low, high)
         pays[number[gone]] = deletion.price
         members = np.split(order, start[1:])
         return cls(problem, classes, deletion, number, members, low, high, pays)
@@ -128,7 +122,7 @@ class Units:
     def joined(self, one: int) -> Ints:
         """int64, shape (units,): what a row would pay in one class with a unit."""
         low, high = np.minimum(self.low, self.low[one]), np.maximum(self.high, self.high[one])
-        return spans_cost(self.problem.instance.trees, low, high)
+        return self.problem.instance.join_costs(low, high)
 
     def block(self, one: int, factor: NDArray[np.float64]) -> Ints:
         """Return the copies of a unit and of others near it, rising.
@@ -161,23 +155,18 @@ class Units:
         return pair
 
     def anew(self, block: Ints, context: Context) -> Ints | None:
-        """Return the classes with the best ones of a block; None where these are no cheaper."""
+        """Return the classes with the best ones of a block; None if no cheaper, or stopped."""
         inside = np.zeros(len(self.classes), bool)
         inside[block] = True
         before = int(self.pays[np.unique(self.number[block])].sum())
         more = self.room + int((self.classes[block] == DELETED).sum())
         smaller, place = kept_problem(self.problem, inside)
-        best = by_subsets(smaller, replace(self.deletion, most=more), context)
+        try:
+            best = by_subsets(smaller, replace(self.deletion, most=more), context)
+        except StoppedError:
+            return None
         if best.bound >= before:
             return None
         new, found = best.classes[place], self.classes.copy()
         found[block] = np.where(new == DELETED, DELETED, new + self.classes.max() + 1)
         return found
-
-
-def spans_cost(trees: Sequence[Family], low: Codes, high: Codes) -> Ints:
-    """int64, shape (units,): what a row pays in classes with these ends."""
-    total = np.zeros(len(low), np.int64)
-    for j, tree in enumerate(trees):
-        total += tree.join_costs(low[:, j], high[:, j])
-    return total

@@ -75,8 +75,5 @@ def lawful_sets(problem: Problem) -> tuple[list[int], list[int], list[int]]:
     codes = [instance.codes[instance.copies[copies]] for copies in members]
     low = np.array([each.min(axis=0) for each in codes]).reshape(len(masks), -1)
     high = np.array([each.max(axis=0) for each in codes]).reshape(len(masks), -1)
-    cost = np.zeros(len(masks), np.int64)
-    for j, tree in enumerate(instance.trees):
-        cost += tree.join_costs(low[:, j], high[:, j])
-    cost *= [len(copies) for copies in members]
+    cost = instance.join_costs(low, high) * [len(copies) for copies in members]
     return masks, cost.tolist(), published(instance, low, high).tolist()

@@ -85,10 +85,6 @@ def partner(problem: Problem, solution: Solution, c: int, free: NDArray[np.bool_
 def cost_of_unions(solution: Solution, c: int) -> Ints:
     """int64, shape (classes,): what it costs more to have c and each class as one."""
     low, high = solution.spans
-    each = np.zeros(len(low), np.int64)
-    instance: Instance = solution.instance
-    for j, tree in enumerate(instance.trees):
-        first, last = np.minimum(low[:, j], low[c, j]), np.maximum(high[:, j], high[c, j])
-        each += tree.join_costs(first, last)
+    each = solution.instance.join_costs(np.minimum(low, low[c]), np.maximum(high, high[c]))
     sizes, costs = solution.sizes, solution.class_costs
     return (sizes + sizes[c]) * each - sizes * costs - sizes[c] * costs[c]

@@ -37,7 +37,7 @@ class Part:
     joining: Joining
 
 
-class Apart:
+class JoiningApart:
     """The new rows in groups; asked what ``Joining`` is asked, it answers for all of them.
 
     Parameters
@@ -125,10 +125,10 @@ def joining_of(
     context: Context,
     sensitive: tuple[str, ...],
     fixed: Sequence[int],
-) -> Joining | Apart:
+) -> Joining | JoiningApart:
     """Return how new rows join an earlier release: all together, or apart by fixed columns."""
     if fixed:
-        return Apart(instance, model, published, context, sensitive, fixed)
+        return JoiningApart(instance, model, published, context, sensitive, fixed)
     return Joining(instance, model, published, solver(model, context), sensitive)
 
 

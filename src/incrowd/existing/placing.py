@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.encoding.lots import first_of_equals
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.existing.apart import Apart
+from incrowd.existing.apart import JoiningApart
 from incrowd.existing.join import Ints, Joining, LostRowsError
 from incrowd.existing.told import require_left
 from incrowd.policy import Policy
@@ -37,7 +37,7 @@ class Placing:
     table: Coded
     secret: Secret
     policy: Policy
-    begin: Callable[[Instance], Joining | Apart]
+    begin: Callable[[Instance], Joining | JoiningApart]
 
     def __post_init__(self) -> None:
         self.held = np.zeros(self.table.source.rows, bool)

@@ -131,7 +131,8 @@ def fewest_of(sizes: Ints, whose: Ints) -> Ints:
 
     An owner without a row, all of whose rows were deleted, has no place here.
     """
-    least = np.full(int(whose.max(initial=-1)) + 1, nowhere := np.iinfo(np.int64).max)
+    nowhere = np.iinfo(np.int64).max
+    least = np.full(int(whose.max(initial=-1)) + 1, nowhere)
     np.minimum.at(least, whose, sizes)
     return least[least < nowhere]
 

@@ -148,6 +148,18 @@ class Instance:
         costs = [float(tree.dearest) for tree in self.trees]
         return max(float(np.median(costs)), 1.0) if costs else 1.0
 
+    def join_costs(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int64]:
+        """int64, shape (classes,): what a row pays in classes with these ends, in 1/scale.
+
+        Parameters
+        ----------
+        low, high: shape (classes, columns): the least and the greatest code of each.
+        """
+        total = np.zeros(len(low), np.int64)
+        for j, tree in enumerate(self.trees):
+            total += tree.join_costs(low[:, j], high[:, j])
+        return total
+
     def of_columns(self, columns: Sequence[int]) -> "tuple[Instance, NDArray[np.int64]]":
         """Return the table of some quasi-identifiers alone, with its sensitive values.
 
