@@ -129,6 +129,7 @@ FINE = [
     ("a", None, {}),
     ("a;b\r\n", None, {"delimiter": ";", "newline": "\r\n"}),
     ("a|b\r1|2\r", None, {"delimiter": "|", "newline": "\r"}),
+    ('a|b\r1|"2\n"\r', None, {"delimiter": "|", "newline": "\r"}),
     ("a; b,c\n1,2\n", None, {}),
     ('"a; b",c\n"1\n2",3\n', None, {}),
     ('"a\nb\tc",d\r\n1,2\r\n', None, {"newline": "\r\n"}),

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from dataclasses import dataclass
 
 from incrowd.errors import InputError
@@ -133,30 +134,32 @@ def sniff(data: bytes, delimiter: str | None, encoding: str | None, name: str) -
     bom = data.startswith(BOM)
     sample = data[len(BOM) if bom else 0 :][:SAMPLE]
     text = sample.decode("utf-8", errors="ignore")
-    newline = _newline(text, data)
     if delimiter is None:
         whole = len(sample) < SAMPLE
         scores = {d: _score(text, d, whole) for d in DELIMITERS}
         best = max(DELIMITERS, key=lambda d: scores[d])
         delimiter = best if scores[best] > (0.0, 0) else ","
     written = None if encoding is None or _is_utf8(encoding) else encoding
-    return Dialect(delimiter, newline, bom, written)
+    return Dialect(delimiter, _newline(data, delimiter), bom, written)
 
 
-def _newline(text: str, data: bytes) -> str:
-    """The line ending outside quotes that comes first."""
-    inside = False
-    for i, c in enumerate(text):
-        if c == '"':
-            inside = not inside
-        elif not inside and c in "\r\n":
-            if c == "\n":
-                return "\n"
-            if text[i + 1 : i + 2] == "\n":
-                return "\r\n"
-            # a lone CR ends records only in a file that has no LF at all
-            return "\r" if b"\n" not in data else "\n"
-    return "\n"
+def _newline(data: bytes, delimiter: str) -> str:
+    """The first line ending outside quotes; a lone CR is one where no LF stands outside them."""
+    end = feed(delimiter).match(data)
+    if end is None:
+        return "\r" if b"\r" in data else "\n"
+    return "\r\n" if end.group().endswith(b"\r\n") else "\n"
+
+
+def feed(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of a beginning up to the first LF outside quotes.
+
+    A quote within a field, or one that never closes, is a character like others.
+    """
+    quoted = '"(?:[^"]++|"")*+"'
+    start = rf"(?<=[\r\n{re.escape(delimiter)}])"
+    pattern = rf'(?:\xef\xbb\xbf)?+(?:{quoted})?+(?:[^"\n]++|{start}{quoted}|")*+\n'
+    return re.compile(pattern.encode())
 
 
 def _score(text: str, delimiter: str, whole: bool) -> tuple[float, int]:
