@@ -36,12 +36,7 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     star = release.policy.star
     person, table = with_owners(release)
     after = measure(
-        table,
-        qi=release.roles.qi,
-        population=population,
-        subsets=SUBSETS,
-        star=star,
-        person=person,
+        table, qi=release.roles.qi, population=population, subsets=SUBSETS, star=star, person=person
     )
     return {
         "k": release.k,
