@@ -21,12 +21,7 @@ from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.errors import InputError, VerificationError
 from incrowd.existing.apart import joining_of
 from incrowd.existing.both import Both, both_of, strangers
-from incrowd.existing.classes import (
-    places_of_labels,
-    published_of,
-    require_lawful_classes,
-    shown,
-)
+from incrowd.existing.classes import places_of_labels, published_of, require_lawful_classes, shown
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints
 from incrowd.existing.placing import Placing
