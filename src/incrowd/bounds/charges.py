@@ -39,10 +39,7 @@ LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at mos
 
 
 def charged_prices(
-    tree: LawfulTree,
-    start: NDArray[np.float64],
-    stop: Stop = no_stop,
-    report: Report = no_report,
+    tree: LawfulTree, start: NDArray[np.float64], stop: Stop = no_stop, report: Report = no_report
 ) -> Prices | None:
     """Return prices with their charge, sought from ``start``; None where the model has no charges.
 
@@ -140,9 +137,7 @@ def take_dearest(first: int, last: int, at: Any, shared: Any) -> None:
 
 
 def charge_all(
-    at: Charging,
-    step: int = 0,
-    shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+    at: Charging, step: int = 0, shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 ) -> float:
     """Return F(u) and fill its supergradient.
 

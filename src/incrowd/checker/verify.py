@@ -142,11 +142,7 @@ def compared(
 
 
 def require_columns(
-    before: pl.DataFrame,
-    after: pl.DataFrame,
-    origin: Ints,
-    roles: dict[str, list[str]],
-    safe: bool,
+    before: pl.DataFrame, after: pl.DataFrame, origin: Ints, roles: dict[str, list[str]], safe: bool
 ) -> None:
     """Every column has one role, identifiers are gone, sensitive and kept columns unchanged."""
     named = [c for names in roles.values() for c in names]

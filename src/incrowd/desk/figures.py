@@ -41,12 +41,7 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     if everyone is not None and person is not None and not lacks:
         everyone = OwnedTable(everyone, person, owners(everyone, whose))
     after = measure(
-        table,
-        qi=release.roles.qi,
-        population=everyone,
-        subsets=SUBSETS,
-        star=star,
-        person=person,
+        table, qi=release.roles.qi, population=everyone, subsets=SUBSETS, star=star, person=person
     )
     return {
         "k": release.k,

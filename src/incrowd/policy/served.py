@@ -47,11 +47,7 @@ APART = (  # an option, those that it is not served with, and why
     ),
 )
 UNSERVED = (  # where, options that are not served there, and why, or what to do instead
-    (
-        "by bound",
-        "delete_rows suppress_rows protect",
-        "make a release, which says its own bound",
-    ),
+    ("by bound", "delete_rows suppress_rows protect", "make a release, which says its own bound"),
     (
         "by frontier",
         "delete_rows suppress_rows protect constant_alike links_rows veil",
@@ -86,7 +82,7 @@ UNSERVED = (  # where, options that are not served there, and why, or what to do
     ("with existing", "method reductions", "adding rows is a method of its own; leave it out"),
     (
         "with existing",
-        "linked caps delete_rows protect suppress_rows",
+        "delete_rows protect suppress_rows",
         "leave it out, or publish the whole table anew",
     ),
     ("with existing on Spark", "person", ONE_MACHINE),

@@ -78,11 +78,7 @@ def rarely_broken(
 
 @lean_kernel
 def broken(
-    kind: int,
-    part: NDArray[np.int64],
-    rows: int,
-    data: NDArray[np.int64],
-    pad: NDArray[np.int64],
+    kind: int, part: NDArray[np.int64], rows: int, data: NDArray[np.int64], pad: NDArray[np.int64]
 ) -> int:
     """Return by how much a histogram breaks a law of a kind."""
     if kind == SHARES:

@@ -99,11 +99,7 @@ class SubsetConvolution:
         return Outcome(solution, solution.cost)
 
     def search(
-        self,
-        problem: Problem,
-        size: NDArray[np.int32],
-        prices: ClassPrices,
-        context: Context,
+        self, problem: Problem, size: NDArray[np.int32], prices: ClassPrices, context: Context
     ) -> tuple[list[int] | None, int]:
         """Return the classes of an optimum as bits, and the bound.
 
