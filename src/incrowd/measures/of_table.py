@@ -53,6 +53,7 @@ from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
 from incrowd.tables.files import is_release
 from incrowd.tables.numbers import require_decimal_texts
+from incrowd.tables.totals import NO_ROWS
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 from incrowd.text.numerals import POINT, require_decimal
 
@@ -164,6 +165,7 @@ def measure(
         risk=_risk(known, columns, agreed, everyone, star, named, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
+            *(() if table.rows else [NO_ROWS]),
             *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),
             *found_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
             *_pairs_told(known, columns, rows, star, original),
