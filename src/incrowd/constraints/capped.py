@@ -17,7 +17,7 @@ cheapest pattern that so many rows match, where only changed cells under the cap
 them one, is a lower bound on the row's changed cells (as in ``incrowd.bounds.support``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -202,23 +202,13 @@ class CappedSearch:
 
     def dearer(self) -> list[Family]:
         """Return the trees with the prices of changed cells on top."""
-        trees = [tree.times(self.fine) for tree in self.table.instance.trees]
-        for price in self.prices:
-            j = price.limit.column
-            if j is not None and price.now:
-                tree = trees[j]
-                if isinstance(tree, RangeFamily):
-                    trees[j] = tree.dearer(price.now)
-                else:
-                    extra = moved(tree).astype(np.int64) * price.now
-                    trees[j] = replace(tree, cost=tree.cost + extra)
-        return trees
+        asked = {p.limit.column: p.now for p in self.prices if p.limit.column is not None}
+        return dearer(self.table.instance.trees, asked, self.fine)
 
     @property
     def fine(self) -> int:
         """What one unit of the table's costs is in the finer unit of the prices."""
-        whole = sum(tree.dearest for tree in self.table.instance.trees)
-        return FINE if whole * FINE < DEAREST_ROW else 1
+        return fine(self.table.instance.trees)
 
     def offer(self, solved: Solved) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
@@ -255,14 +245,43 @@ class CappedSearch:
 
     def refusal(self) -> NoLawfulReleaseError | StoppedError:
         """Return the error: proven impossible, or not found."""
-        broken = [p for p in self.prices if p.least is not None and p.least > p.limit.most]
-        told = "; ".join(shares(broken or self.prices))
         if self.bound > self.table.instance.worst_cost:
+            told = "; ".join(shares(self.prices))
             return NoLawfulReleaseError(f"no lawful release is within the caps (proven): {told}")
-        return StoppedError(
-            f"no release within the caps was found in {counted(self.attempts, 'attempt')}: {told}; "
-            "allow more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
-        )
+        return not_found(self.prices, self.attempts)
+
+
+def not_found(prices: Sequence[Price], attempts: int) -> StoppedError:
+    """Return the error of attempts none of which met the caps."""
+    broken = [p for p in prices if p.least is not None and p.least > p.limit.most]
+    told = "; ".join(shares(broken or prices))
+    return StoppedError(
+        f"no release within the caps was found in {counted(attempts, 'attempt')}: {told}; "
+        "allow more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
+    )
+
+
+def fine(trees: Sequence[Family]) -> int:
+    """Return what one unit of a table's costs is in the finer unit of the prices."""
+    return FINE if sum(tree.dearest for tree in trees) * FINE < DEAREST_ROW else 1
+
+
+def dearer(trees: Sequence[Family], prices: Mapping[int, int], unit: int) -> list[Family]:
+    """Return columns with a price on top of what changed cells cost, in 1/``unit`` of a unit.
+
+    Parameters
+    ----------
+    prices: by number of the column.
+    """
+    found: list[Family] = []
+    for j, tree in enumerate(trees):
+        finer, price = tree.times(unit), prices.get(j, 0)
+        if price and isinstance(finer, RangeFamily):
+            finer = finer.dearer(price)
+        elif price:
+            finer = replace(finer, cost=finer.cost + moved(finer).astype(np.int64) * price)
+        found.append(finer)
+    return found
 
 
 def shares(prices: Sequence[Price]) -> list[str]:
@@ -287,11 +306,16 @@ def require_possible(table: Coded, plan: Plan) -> None:
     for limit in plan.limits:
         least = least_changed(table, limit)
         if least > limit.most:
-            raise NoLawfulReleaseError(
-                f"no lawful release is within the caps (proven): of {limit.cap.name} at most "
-                f"{float(limit.cap.exact_share):.2%} of the cells may change, every lawful release "
-                f"changes {least / limit.cells:.2%} or more"
-            )
+            raise impossible(limit, least)
+
+
+def impossible(limit: Limit, least: int) -> NoLawfulReleaseError:
+    """Return the error of a cap below what every lawful release changes, so many cells."""
+    return NoLawfulReleaseError(
+        f"no lawful release is within the caps (proven): of {limit.cap.name} at most "
+        f"{float(limit.cap.exact_share):.2%} of the cells may change, every lawful release "
+        f"changes {least / limit.cells:.2%} or more"
+    )
 
 
 def least_changed(table: Coded, limit: Limit) -> int:

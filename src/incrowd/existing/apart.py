@@ -118,20 +118,6 @@ class JoiningApart:
         return sum(group.joining.bound() for group in self.groups)
 
 
-def joining_of(
-    instance: Instance,
-    model: Model,
-    published: Published,
-    context: Context,
-    sensitive: tuple[str, ...],
-    fixed: Sequence[int],
-) -> Joining | JoiningApart:
-    """Return how new rows join an earlier release: all together, or apart by fixed columns."""
-    if fixed:
-        return JoiningApart(instance, model, published, context, sensitive, fixed)
-    return Joining(instance, model, published, solver(model, context), sensitive)
-
-
 def showing(published: Published, instance: Instance, fixed: Sequence[int], row: int) -> Ints:
     """bool, shape (classes,): whether a published class shows a row's values in fixed columns."""
     fits = np.ones(len(published.levels), bool)

@@ -11,13 +11,20 @@ from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.existing.covers import Ints, Published
 from incrowd.existing.join import Solve, count_broken
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import ends, places_among
+from incrowd.hierarchy.labels import (
+    WHOLE,
+    ends,
+    labels_by_level,
+    labels_of_spans,
+    places_among,
+)
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
-from incrowd.problem.solution import Solution
+from incrowd.reduce.linked import LinkedSolution, Links
 from incrowd.solvers.base import Context
+from incrowd.tables.base import Replacement
 
 
 def require_lawful_classes(
@@ -72,7 +79,11 @@ def published_of(
 
 
 def shown(
-    leaves: NDArray[Any], trees: Sequence[Family], published: Published, place: Ints
+    leaves: NDArray[Any],
+    trees: Sequence[Family],
+    published: Published,
+    place: Ints,
+    links: Links = (),
 ) -> tuple[Ints, Ints, Ints]:
     """Return the levels that rows are released at, and the ends of what holds them there.
 
@@ -80,6 +91,7 @@ def shown(
     ----------
     leaves: shape (rows, columns): leaf codes.
     place: int64, shape (rows,): published class, or classes + number of a new class.
+    links: columns that show one level in new classes.
 
     Returns
     -------
@@ -89,7 +101,7 @@ def shown(
     levels, low, high = (np.zeros(leaves.shape, np.int64) for _ in range(3))
     if fresh.any():
         part = Instance(leaves[fresh], np.ones(int(fresh.sum()), np.int64), tuple(trees))
-        solution = Solution.of(part, place[fresh])
+        solution = LinkedSolution.of_links(part, place[fresh], links)
         new = (solution.levels, *solution.spans)
         levels[fresh], low[fresh], high[fresh] = (each[solution.classes] for each in new)
     joined = place[~fresh]
@@ -100,6 +112,47 @@ def shown(
             begin, end = ends(tree, level, published.nodes[:, j])
             low[~fresh, j], high[~fresh, j] = begin[joined], end[joined] - 1
     return levels, low, high
+
+
+def replacements_of(
+    leaves: NDArray[Any],
+    trees: Sequence[Family],
+    published: Published,
+    place: Ints,
+    links: Links = (),
+) -> dict[str, Replacement]:
+    """Return by column what placed rows show in place of their values; see ``shown``."""
+    fresh = place >= len(published.levels)
+    levels, low, high = shown(leaves, trees, published, place, links)
+    found = {}
+    for j, tree in enumerate(trees):
+        leaf = leaves[:, j]
+        if isinstance(tree, RangeFamily):
+            labels, ids, own = labels_of_spans(tree, low[:, j], high[:, j])
+            ids = np.where(own == leaf, -1, ids)
+            starred = ~fresh & (levels[:, j] == WHOLE)
+            labels, ids[starred] = (*labels, tree.star), len(labels)
+        else:
+            labels, ids = labels_by_level(tree)
+            ids = ids[levels[:, j], leaf]
+        found[tree.column] = Replacement(labels, ids)
+    return found
+
+
+def costs_of(
+    leaves: NDArray[Any], trees: Sequence[Family], published: Published, place: Ints
+) -> Ints:
+    """int64, shape (rows,): what each placed row pays; see ``shown``."""
+    fresh = place >= len(published.levels)
+    levels, low, high = shown(leaves, trees, published, place)
+    paid = np.zeros(len(leaves), np.int64)
+    for j, tree in enumerate(trees):
+        if isinstance(tree, RangeFamily):
+            whole = ~fresh & (levels[:, j] == WHOLE)
+            paid += np.where(whole, tree.dearest, tree.join_costs(low[:, j], high[:, j]))
+        else:
+            paid += tree.cost[levels[:, j], leaves[:, j]]
+    return paid
 
 
 def solver(model: Model, context: Context) -> Solve:

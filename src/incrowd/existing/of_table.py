@@ -15,31 +15,42 @@ from incrowd.checker.models import require_lawful
 from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import Coded, kept_of, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.errors import InputError, VerificationError
-from incrowd.existing.apart import joining_of
 from incrowd.existing.both import Both, both_of, strangers
-from incrowd.existing.classes import places_of_labels, published_of, require_lawful_classes, shown
+from incrowd.existing.capping import joining_of
+from incrowd.existing.classes import (
+    places_of_labels,
+    published_of,
+    replacements_of,
+    require_lawful_classes,
+)
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints
+from incrowd.existing.linking import searched
 from incrowd.existing.placing import Placing
-from incrowd.existing.served import require_columns, require_joined_texts, require_other_names
+from incrowd.existing.served import (
+    require_columns,
+    require_columns_capped,
+    require_joined_texts,
+    require_other_names,
+)
 from incrowd.existing.told import in_words, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
-from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
-from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.privacy.cautions import few_new, rewritten
 from incrowd.privacy.classes import values_by_class
 from incrowd.published.cautions import of_keys, repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
+from incrowd.reduce.linked import Links
 from incrowd.release import Release
 from incrowd.solvers.base import Context
-from incrowd.tables.base import Edit, FewerRows, Replacement, Source, Table, texts
+from incrowd.tables.base import Edit, FewerRows, Source, Table, texts
 from incrowd.tables.files import write_as_it_is
 from incrowd.tables.key_file import key_in
 
@@ -205,9 +216,8 @@ class ExtendedRelease(Release):
             for name, ladder in ladders_of(self.trees).items():
                 both = original.get_column(name), released.get_column(name)
                 total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
-            for name in self.policy.fixed:
-                same = original.get_column(name).equals(released.get_column(name))
-                require(same, "a fixed cell of a new row was changed", column=name)
+            new = released.select(self.roles.qi)
+            require_constraints_of(self.source, new, None, self.roles, self.policy)
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
@@ -264,22 +274,32 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
-    fixed = plan_of(table, policy).fixed
+    plan = plan_of(table, policy)
+    require_columns_capped(plan)
+    seen = searched(table, published, plan)
     named = {name: key_in(file) for name, file in policy.pseudonym.items()}
     require_other_names(existing, table.source, named)
-    asked = (both.model, published, context, table.roles.sensitive, fixed)
-    placing = Placing(table, secret, policy, lambda instance: joining_of(instance, *asked))
+    names = table.roles.sensitive
+    placing = Placing(
+        table, secret, seen, policy, lambda rows: joining_of(rows, both.model, seen, context, names)
+    )
     placing.search(context.stop)
-    table = placing.table
-    known = told(table, edit_of(table, published, placing.place, columns))
-    if policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
+
+    def edit() -> Edit:
+        return edit_of(placing.table, published, placing.place, columns, plan.links)
+
+    known = told(placing.table, edit())
+    while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
         placing.hold(which)
-        table, known = placing.table, {}
-    (cost, bound), place, stop = placing.units, placing.place, context.stop
+        known = {}
+        if placing.broken:  # a cap is a share of fewer rows now
+            placing.search(context.stop)
+            known = told(placing.table, edit())
+    (cost, bound), table, stop = placing.units, placing.table, context.stop
     counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
-        edit=with_pseudonyms(edit_of(table, published, place, columns), table.source, named),
+        edit=with_pseudonyms(edit(), table.source, named),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -288,7 +308,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         held=np.flatnonzero(placing.held),
-        caution=in_words(counts_told, len(place), bool(table.roles.person)),
+        caution=in_words(counts_told, len(placing.place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
@@ -309,23 +329,12 @@ def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     return published_of(kinds, places, member.ravel(), secret)
 
 
-def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
+def edit_of(
+    table: Coded, published: Published, place: Ints, columns: tuple[str, ...], links: Links = ()
+) -> Edit:
     """Return what changes in the new rows."""
-    trees, fresh = table.instance.trees, place >= len(published.levels)
-    levels, low, high = shown(table.leaves, trees, published, place)
-    replacements = {}
-    for j, tree in enumerate(trees):
-        leaf = table.leaves[:, j]
-        if isinstance(tree, RangeFamily):
-            labels, ids, own = labels_of_spans(tree, low[:, j], high[:, j])
-            ids = np.where(own == leaf, -1, ids)
-            starred = ~fresh & (levels[:, j] == WHOLE)
-            labels, ids[starred] = (*labels, tree.star), len(labels)
-        else:
-            labels, ids = labels_by_level(tree)
-            ids = ids[levels[:, j], leaf]
-        replacements[tree.column] = Replacement(labels, ids)
-    return Edit(columns, replacements, kept=kept_of(table.roles))
+    made = replacements_of(table.leaves, table.instance.trees, published, place, links)
+    return Edit(columns, made, kept=kept_of(table.roles))
 
 
 def ends_beyond(source: Source, existing: Source, policy: Policy) -> dict[str, tuple[str, ...]]:

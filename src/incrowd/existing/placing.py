@@ -10,7 +10,9 @@ from incrowd.encoding.encoded import Coded
 from incrowd.encoding.lots import first_of_equals
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.apart import JoiningApart
+from incrowd.existing.capping import JoiningCapped
 from incrowd.existing.join import Ints, Joining, LostRowsError
+from incrowd.existing.linking import Searched
 from incrowd.existing.told import require_left
 from incrowd.policy import Policy
 from incrowd.problem.instance import Instance, from_codes
@@ -28,6 +30,7 @@ class Placing:
     Attributes
     ----------
     table: those that are not held back; secret: what the models look at in them.
+    seen: all new rows as they are searched.
     policy: what is asked.
     begin: returns how the rows of an instance join.
     held: bool, shape (all new rows,): those that are held back.
@@ -36,8 +39,9 @@ class Placing:
 
     table: Coded
     secret: Secret
+    seen: Searched
     policy: Policy
-    begin: Callable[[Instance], Joining | JoiningApart]
+    begin: Callable[[Instance], Joining | JoiningApart | JoiningCapped]
 
     def __post_init__(self) -> None:
         self.held = np.zeros(self.table.source.rows, bool)
@@ -46,7 +50,10 @@ class Placing:
 
     def joins(self) -> None:
         """Begin with the rows of ``table``."""
-        self.instance, self.copy_of_row = joined_rows(self.table, self.secret, self.policy)
+        leaves, trees = self.seen.leaves[~self.held], self.seen.trees
+        equals = equal_rows(self.table, self.secret, self.policy)
+        scale = self.table.instance.scale
+        self.instance, self.copy_of_row = from_codes(leaves, trees, self.secret, scale, equals)
         self.joining = self.begin(self.instance)
 
     def search(self, stop: Stop) -> None:
@@ -79,11 +86,22 @@ class Placing:
         self.joining.price[self.instance.copies[self.copy_of_row]] = price
 
     @property
+    def broken(self) -> bool:
+        """Whether rows that were held back leave others beyond a cap."""
+        capped = self.joining
+        return isinstance(capped, JoiningCapped) and capped.broken(self.of_copy)
+
+    @property
+    def of_copy(self) -> Ints:
+        """int64, shape (copies,): where each copy goes."""
+        found = np.empty_like(self.place)
+        found[self.copy_of_row] = self.place
+        return found
+
+    @property
     def units(self) -> tuple[int, int]:
         """What the places cost, and what none cost less than."""
-        of_copy = np.empty_like(self.place)
-        of_copy[self.copy_of_row] = self.place
-        cost = self.joining.cost(of_copy)
+        cost = self.joining.cost(self.of_copy)
         return cost, min(self.joining.bound(), cost)
 
 
@@ -94,13 +112,10 @@ def numbered(rows: Ints) -> str:
     return f"row {first}" if len(rows) == 1 else f"rows {first}{more}"
 
 
-def joined_rows(
-    table: Coded, secret: NDArray[np.int32] | None, policy: Policy
-) -> tuple[Instance, Ints]:
-    """Return the new rows as an instance with what the models look at, and each row's copy."""
-    trees, leaves = table.instance.trees, table.leaves
-    equals = first_of_equals(policy, trees, [*leaves.T, *([] if secret is None else secret.T)])
-    return from_codes(leaves, trees, secret, table.instance.scale, equals)
+def equal_rows(table: Coded, secret: Secret, policy: Policy) -> Ints:
+    """int64, shape (rows,): the order in which rows alike to models and search become copies."""
+    columns = [*table.leaves.T, *([] if secret is None else secret.T)]
+    return first_of_equals(policy, table.instance.trees, columns)
 
 
 def without(table: Coded, held: NDArray[np.bool_]) -> Coded:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from incrowd.constraints.plan import Plan
 from incrowd.encoding.pseudonyms import replacement_of
 from incrowd.errors import InputError, OutOfScopeError, listed
 from incrowd.policy import Policy
@@ -57,6 +58,16 @@ def require_other_names(existing: Source, new: Source, keys: Mapping[str, bytes]
                 f"{counted(len(both), 'value')} of {name!r} stand in the earlier release under the "
                 "same key, so their pseudonyms would link rows; take another key, or leave these "
                 "rows out"
+            )
+
+
+def require_columns_capped(plan: Plan) -> None:
+    """Raise OutOfScopeError for a cap on a subgroup, for which rows would have to move anew."""
+    for limit in plan.limits:
+        if limit.column is None:
+            raise OutOfScopeError(
+                f"caps: a cap on {limit.cap.name} is not served with existing, one on a column is; "
+                "cap columns, leave it out, or publish the whole table anew"
             )
 
 

@@ -19,6 +19,7 @@ from incrowd.policy.veil import veil_of
 from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.run.threads import cores
+from incrowd.text.marks import require_characters
 from incrowd.text.missing import marks_for, marks_of, require_known
 from incrowd.text.numerals import require_decimal
 from incrowd.text.shell import shell_line
@@ -77,6 +78,7 @@ class Policy(Asked):
             )
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+        require_characters(self.star, "star, the mark of a suppressed cell,")
 
     @property
     def links_rows(self) -> bool:

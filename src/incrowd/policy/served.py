@@ -82,7 +82,7 @@ UNSERVED = (  # where, options that are not served there, and why, or what to do
     ("with existing", "method reductions", "adding rows is a method of its own; leave it out"),
     (
         "with existing",
-        "linked caps delete_rows protect suppress_rows",
+        "delete_rows protect suppress_rows",
         "leave it out, or publish the whole table anew",
     ),
     ("with existing on Spark", "person", ONE_MACHINE),

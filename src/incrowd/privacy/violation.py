@@ -18,6 +18,7 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.law import (
     CALLED,
     CARRIED,
+    COUNTED,
     CUMULATED,
     DISTINCT,
     ENTROPY,
@@ -68,6 +69,8 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
             total += shares_broken(part, rows, data)
         elif kind == DISTINCT:
             total += distinct_broken(part, data)
+        elif kind == COUNTED:
+            total += max(0, data[0] - part.sum()) * ROW
         elif kind != CALLED:
             total += rarely_broken(laws.rare, kind, part, rows, data, pad)
         elif total == 0 and unlawful(data[0], part.ctypes.data):
@@ -88,7 +91,7 @@ def rarely_broken(
     if rare is None:
         return ROW  # nobody asks; nothing unlawful would pass
     if kind == ONCE:
-        return once_broken(part, data, pad)
+        return broken(data[0], part, part.sum(), data[1:], pad)
     return broken(kind, part, rows, data, pad)
 
 
@@ -116,20 +119,6 @@ def broken(
     return 0
 
 
-@inner_kernel
-def once_broken(part: NDArray[np.int64], data: NDArray[np.int64], pad: NDArray[np.int64]) -> int:
-    """What another kind says of a histogram in which each of the attribute's values counts once."""
-    values = data[1]
-    seen = pad[:values]
-    seen[:] = 0
-    total = 0
-    for x in range(len(part)):
-        if part[x] > 0:
-            seen[data[2 + x]] += 1
-            total += 1
-    return broken(data[0], seen, total, data[2 + len(part) :], pad[values:])
-
-
 @lean_kernel
 def violation_after(
     laws: Laws, hist: NDArray[np.int64], rows: int, places: NDArray[np.int64], change: int
@@ -138,12 +127,21 @@ def violation_after(
 
     ``hist`` is changed on the way and put back.
     """
-    for a in range(len(places)):
-        hist[places[a]] += change
+    tally(laws, hist, places, change)
     found = violation(laws, hist, rows + change)
-    for a in range(len(places)):
-        hist[places[a]] -= change
+    tally(laws, hist, places, -change)
     return found
+
+
+@inner_kernel
+def tally(laws: Laws, hist: NDArray[np.int64], places: NDArray[np.int64], change: int) -> None:
+    """Count a row of values at ``places``, shape (attributes,), in (+1) or out (−1)."""
+    for a in range(len(places)):
+        x = places[a]
+        hist[x] += change
+        y = laws.once[x]
+        if y >= 0 and hist[x] == (1 if change > 0 else 0):
+            hist[y] += change
 
 
 @inner_kernel

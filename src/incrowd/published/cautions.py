@@ -241,7 +241,7 @@ def of_index(source: Source, order: str) -> Iterator[str]:
     """Yield a caution where the rows of a frame keep an index that may name them."""
     if order == "keep" and getattr(source, "names_rows", False):
         yield (
-            "the frame's index is not a plain numbering, and release.data keeps it: if it names "
+            "the frame's index is no plain numbering, and release.data keeps it: if it names "
             "people it must not be published; frame.reset_index(drop=True) leaves it out, and "
             "without drop it becomes a column with a role of its own"
         )

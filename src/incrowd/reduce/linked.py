@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.family import Family, trees_of
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -38,30 +38,34 @@ class LinkColumns:
 
     def apply(self, problem: Problem) -> Reduced:
         """Join the columns; rows that differ stay different."""
-        instance, kept = problem.instance, self.others(problem.instance.columns)
+        instance = problem.instance
         if not self.links:
             return unchanged(problem)
-        found = [(instance.codes[:, j], instance.trees[j]) for j in kept]
-        for link in self.links:
-            trees = trees_of([instance.trees[j] for j in link], "a link of columns")
-            found.append(joined(trees, instance.codes[:, list(link)]))
-        columns = np.column_stack([codes for codes, _ in found])[instance.copies]
+        columns, trees = self.together(instance.codes, instance.trees)
         secret = None if instance.sensitive is None else instance.sensitive[instance.copies]
-        trees = tuple(tree for _, tree in found)
-        smaller, place = from_codes(columns, trees, secret, instance.scale)
+        smaller, place = from_codes(columns[instance.copies], trees, secret, instance.scale)
 
         def lift(solution: Solution) -> Solution:
             return LinkedSolution.of_links(instance, solution.classes[place], self.links)
 
         return Reduced(Problem(smaller, problem.model, problem.sensitive), lift)
 
+    def together(
+        self, codes: NDArray[np.int32], trees: Sequence[Family]
+    ) -> tuple[NDArray[np.int32], tuple[Family, ...]]:
+        """Return rows with a column for each link, shape (rows, columns), and their trees."""
+        found = [(codes[:, j], trees[j]) for j in self.others(len(trees))]
+        for link in self.links:
+            own = trees_of([trees[j] for j in link], "a link of columns")
+            found.append(joined(own, codes[:, list(link)]))
+        return np.column_stack([each for each, _ in found]), tuple(tree for _, tree in found)
+
 
 def joined(trees: Sequence[Tree], codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:
     """Return linked columns as one: a code per tuple, and its tree."""
     tuples, of_row = np.unique(codes, axis=0, return_inverse=True)
-    drop = drops(trees)
-    levels = range(max(tree.levels for tree in trees))
-    at = [[max(0, t - lower) for lower in drop] for t in levels]  # level of each column
+    at = levels_of(trees)
+    levels = range(len(at))
 
     def shown(t: int) -> NDArray[np.int32]:
         each = zip(trees, at[t], tuples.T, strict=True)
@@ -83,6 +87,12 @@ def joined(trees: Sequence[Tree], codes: NDArray[np.int32]) -> tuple[NDArray[np.
     name = "+".join(tree.column for tree in trees)
     whole = Tree(name, (*labels[:-1], (STAR,)), np.vstack(nodes), np.vstack(costs))
     return place[of_row.ravel()].astype(np.int32), whole
+
+
+def levels_of(trees: Sequence[Tree]) -> list[list[int]]:
+    """Return for each level of a link that of each of its columns."""
+    return [[max(0, t - lower) for lower in drops(trees)]
+            for t in range(max(tree.levels for tree in trees))]  # fmt: skip
 
 
 def drops(trees: Sequence[Tree]) -> list[int]:

@@ -27,6 +27,7 @@ from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.price import PriceBound
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
+from incrowd.privacy.laws import histogram
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -131,8 +132,7 @@ class Run(Bounding):
         self.warmth = 1.0
         self.moved, self.planned = 0.0, 1.0  # moves of the annealing, as its stages count them
         self.unit = max(1, sum(t.dearest for t in instance.trees) // instance.columns)
-        every = np.repeat(self.rules.places, instance.counts, axis=0).ravel()
-        hist = np.bincount(every, minlength=max(1, self.places)).astype(np.int64)
+        hist = histogram(self.rules.laws, np.repeat(self.rules.places, instance.counts, axis=0))
         self.relaxed = not problem.model.stays_lawful
         self.apart = has_dear_columns(instance)
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
