@@ -12,6 +12,7 @@ from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
+from incrowd.policy.guess import MANY_PEOPLE
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.roles import Roles
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, people_twice, twins
@@ -49,8 +50,8 @@ def living_together(
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
     A class of k people of one household is hardly a crowd.  A column in which most people with
-    several rows differ, as in a number of the visit, is no household's.  Parameters as of
-    ``repeated``.
+    several rows differ, as in a number of the visit, is no household's; nor is one of a few values,
+    such as a year or a region.  Parameters as of ``repeated``.
     """
     whose = owners(source, person).codes.astype(np.int64)
     several = np.bincount(whose) > 1
@@ -59,6 +60,8 @@ def living_together(
         if column is None:
             continue
         codes = column.codes.astype(np.int64)
+        if len(column.values) <= MANY_PEOPLE * len(several):
+            continue
         if 2 * int((values_by_class(whose, codes) > 1).sum()) > several.sum():
             continue
         different = values_by_class(classes, codes)
@@ -95,6 +98,8 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
                 "whether rows of one class share them. Rows are counted; if the column names "
                 "people, make it text, so that this can be told"
             )
+            continue
+        if len(column.values) < 2:  # a year that all rows have, and nobody's name
             continue
         different = values_by_class(classes, column.codes.astype(np.int64))
         whole, few = len(different), int((different < k).sum())
