@@ -381,3 +381,15 @@ def test_numbers_that_name_one_person_are_warned_of():
     visits = pl.DataFrame({"pid": ["7", "07", "7.0", "17"], "age": [1] * 4})
     (told,) = ic.anonymize(visits, k=2, person="pid").warnings
     assert "2 values differ from others of 'pid'" in told
+
+
+@pytest.mark.parametrize("person", ["who", ()])
+def test_a_column_of_few_values_names_no_household(person):
+    """Tests that homes are warned of, and neither a year nor a region is."""
+    home = [i // 4 for i in range(80)]
+    frame = pl.DataFrame({"q": [i // 8 for i in range(80)], "home": home, "year": [2024] * 80,
+                          "who": range(80), "region": [i // 40 for i in range(80)]})  # fmt: skip
+    asked = {"person": person, "id": ["home", "year", *([] if not person else ["region"])]}
+    release = ic.anonymize(frame, 4, keep=[] if person else ["who", "region"], **asked)
+    (told,) = (warning for warning in release.warnings if "share values of" in warning)
+    assert "share values of 'home'" in told and "year" not in told

@@ -85,6 +85,10 @@ COLUMNS = {
     "pid": ([str(i // 3) for i in range(ROWS)], "person", None),
     "patient": ([f"{i // 2:04}" for i in range(ROWS)], "person", None),
     "student_no": ([f"{i:04}" for i in range(ROWS)], "id", None),
+    "insured": ([f"{i // 2:04}" for i in range(ROWS)], "person", None),
+    "konto": ([str(4475158340 + i // 2 * 977) for i in range(ROWS)], "id", None),
+    "special_needs": (["none", "learning", "speech"] * (ROWS // 3), "sensitive", None),
+    "year": (["2024"] * ROWS, "qi", None),
     "client": (["new", "old", "lost"] * (ROWS // 3), "qi", None),
     "age_now": ([str(10 + i) for i in range(ROWS)], "qi", "interval:5,10,20"),
     "children": ([str(i % 4) for i in range(ROWS)], "qi", None),
@@ -118,6 +122,12 @@ def test_roles_and_hierarchies(found: Guess) -> None:
     assert (found.role, found.hierarchy) == (role, hierarchy), found.why
 
 
+def test_one_value_is_said_as_one() -> None:
+    """Tests the number of a year that all rows have."""
+    (told,) = guess(pl.DataFrame({"year": ["2024"] * ROWS}))
+    assert "1 different value in 60 rows" in told.why
+
+
 def test_no_reason_quotes_a_cell() -> None:
     """Tests that the reasons stay the same when all cells are renamed, counts and kinds alike."""
     frame = table().select(pl.all().exclude("remarks", "empty"))
@@ -131,7 +141,7 @@ def test_the_policy_is_used_as_it_stands(tmp_path) -> None:
     path = tmp_path / "policy.toml"
     path.write_text(policy_text(guess(from_native(table())), k=3), encoding="utf-8")
     policy = ic.Policy.read(path)
-    assert policy.sensitive == ("mainDiagnosis", "annual_income")
+    assert policy.sensitive == ("special_needs", "mainDiagnosis", "annual_income")
     release = ic.anonymize(table(), policy=policy)
     assert release.smallest_class >= 3
     assert release.verify()

@@ -211,7 +211,7 @@ def test_what_each_says(release, pages):
         assert words in internal
         assert words not in external
     for page in (external, internal):
-        for words in ("3-anonymity", "What was asked", shown(release.cost), "interval:10,20"):
+        for words in ("3-anonymity", "What was asked", shown(release.cost), "width 10, then 20"):
             assert words in page
 
 
@@ -320,6 +320,10 @@ SAID = {
     "rounded": (
         {"hierarchies": {"age": "range:most=40,round=5,show={low} to {high}, most=1"}},
         "holds its class, its ends moved out to multiples of 5, suppressed where wider than 40<",
+    ),
+    "in words": (
+        {"hierarchies": {"age": "interval:5,10", "zip": "prefix:1", "pay": "keep:1,2"}},
+        "<td>intervals of width 5, then 10, then suppressed</td>",
     ),
     "no hierarchy": ({}, "A suppressed cell costs 1."),
     "l": ({"l": 2}, "Distinct 2-diversity: a class has at least 2 different sensitive values."),

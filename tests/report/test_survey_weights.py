@@ -194,6 +194,14 @@ def test_ranges_of_weights():
         assert low <= number(found[1]) <= high and low <= number(found[2]) <= high
         assert number(found[1]) != number(found[2])
     assert lines(page)["Variances, before and after", "age"][5] == "–"
+    star = f"{data['w'].min()}-{data['w'].max()}"
+    both = zip(data["w"], release.data["w"], strict=True)
+    cells = [cell.replace("*", star) for w, cell in both if w]
+    ends = [[float(x) for x in (cell.split("-") * 2)[:2]] for cell in cells]
+    before, after = data["w"].sum(), sum(sum(each) / 2 for each in ends)
+    assert f"add up to {before:,.0f} before, and to {after:,.0f} after." in page
+    means = [name for what, name in lines(page) if what.startswith(("Means", "Slopes"))]
+    assert "age" in means and "w" not in means and "age on w" not in means
 
 
 def test_bounds_of_weighted_means_against_all_corners():

@@ -153,5 +153,6 @@ def require_lawful_groups(problem: Problem, plan: Plan) -> None:
         raise NoLawfulReleaseError(
             f"fixed {names}: {lie} in {several} of equal values (of {len(broken):,}) that cannot "
             f"obey {problem.asked} even as one class, so no lawful release "
-            "leaves these columns unchanged; fix fewer columns, or generalize them beforehand"
+            "leaves these columns unchanged; fix fewer columns, give several small groups one "
+            "value beforehand, or take their rows out"
         )

@@ -39,6 +39,7 @@ PERSONAL = (  # of these one that stands in several rows names one person, unlik
 PEOPLE = (  # of these a column that bears the word alone, with many values, says who
     *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
     *("member", "customer", "client", "pat", "patnr", "patienten", "pseudonym", "versicherte"),
+    *("insured", "policyholder", "subscriber", "beneficiary", "claimant", "versicherter"),
 )
 HOUSEHOLDS = (
     *("household", "households", "haushalt", "hh", "hhid", "hid", "family", "familie", "famille"),
@@ -62,6 +63,7 @@ SENSITIVE = (
     *("income", "salary", "wage", "wages", "pay", "earnings", "debt", "loan", "balance", "credit"),
     *("religion", "faith", "politics", "party", "vote", "union", "orientation", "conviction"),
     *("crime", "offence", "offense", "score", "grade", "result", "outcome", "asthma", "diabetes"),
+    *("health", "disability", "disabled", "needs", "marks", "gesundheit", "behinderung"),
     *("diagnose", "diagnosen", "krankheit", "befund", "therapie", "medikament", "gehalt"),
     *("einkommen", "diagnostic", "diagnóstico", "maladie"),
 )
@@ -71,6 +73,7 @@ TEXT = (
 )
 FREE_TEXT = 30  # mean characters from which different texts count as free text
 NEARLY_ALL = 0.9  # share of different values from which a column of words points to one person
+LONG = 9  # digits of a number that counts or measures nothing: a date written as one has eight
 FEW_ROWS = 20  # a table of fewer rows says nothing by how many of its values differ
 ROW_LABELS = re.compile(r"__index_level_\d+__")
 NAMELESS = re.compile(r"(Unnamed: \d+)?")  # the latter where pandas read what it had written
@@ -245,7 +248,7 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     secret = [word for word in words if word in SENSITIVE]
     if secret and kind != "dates" and not any(word in WHEN for word in words):
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
-    of = f"{len(values):,} different values in {present:,} rows"
+    of = f"{counted(len(values), 'different value')} in {counted(present, 'row')}"
     homes = [word for word in words if word in HOUSEHOLDS and says_who_by(words, values, present)]
     if homes:
         return "id", (
@@ -282,4 +285,17 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
         return "nearly every row has its own value ({})"
     if kind == "whole numbers" and len(values) == rows:
         return "every row has its own number, as identifiers do"
+    if kind == "whole numbers" and numbering(values, present):
+        return (
+            f"numbers of {len(values[0])} digits, {{}}: they may number people. As the person "
+            "column it makes k count these"
+        )
     return None
+
+
+def numbering(values: Sequence[str], present: int) -> bool:
+    """Whether whole numbers tell who or what a row is of: many long ones, all of one length."""
+    return (
+        min(map(len, values)) == max(map(len, values)) >= LONG
+        and len(values) > MANY_PEOPLE * present
+    )

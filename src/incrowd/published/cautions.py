@@ -12,6 +12,7 @@ from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
+from incrowd.policy.guess import MANY_PEOPLE
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, people_twice, twins
 from incrowd.privacy.classes import values_by_class
@@ -40,7 +41,8 @@ def living_together(table: Coded, classes: Ints, k: int) -> Iterator[str]:
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
     A class of k people of one household is hardly a crowd.  A column in which most people with
-    several rows differ, as in a number of the visit, is no household's.
+    several rows differ, as in a number of the visit, is no household's; nor is one of a few values,
+    such as a year or a region.
     """
     whose, roles = table.owners, table.roles
     several = np.bincount(whose) > 1
@@ -49,6 +51,8 @@ def living_together(table: Coded, classes: Ints, k: int) -> Iterator[str]:
         if column is None:
             continue
         codes = column.codes.astype(np.int64)
+        if len(column.values) <= MANY_PEOPLE * len(several):
+            continue
         if 2 * int((values_by_class(whose, codes) > 1).sum()) > several.sum():
             continue
         different = values_by_class(classes, codes)
@@ -78,6 +82,8 @@ def repeated(table: Coded, classes: Ints, k: int) -> Iterator[str]:
                 "whether rows of one class share them. Rows are counted; if the column names "
                 "people, make it text, so that this can be told"
             )
+            continue
+        if len(column.values) < 2:  # a year that all rows have, and nobody's name
             continue
         different = values_by_class(classes, column.codes.astype(np.int64))
         whole, few = len(different), int((different < k).sum())

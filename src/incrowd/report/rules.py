@@ -1,5 +1,6 @@
 """What may become of columns, told from their hierarchies; no path and no value is named."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from incrowd.policy.suits import names_codes
 
 PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
 OF_CODES = ("prefix", "keep")
+STEPS = {"interval": "intervals of width", "prefix": "without its last", "keep": "its first"}
 
 
 def codes_of(policy: Policy, names: Sequence[str]) -> frozenset[str]:
@@ -32,13 +34,25 @@ def priced(hierarchy: Any) -> str:
     return "values" if "cost=values" in rest.split(",") else "width"
 
 
+def in_words(rule: str) -> str:
+    """Return a rule as readers of a release understand it; itself where it says so best."""
+    name, _, numbers = rule.partition(":")
+    if name not in STEPS or re.fullmatch(r"[\d.,]+", numbers) is None:
+        return rule
+    steps = numbers.split(",")
+    if name == "keep":
+        steps.reverse()
+    units = "" if name == "interval" else " character" + "s" * (steps[-1] != "1")
+    return f"{STEPS[name]} {', then '.join(steps)}{units}"
+
+
 def how(hierarchy: Any) -> str:
     """Return what may become of a column's cells, without a path or a value of the table."""
     if hierarchy is None or hierarchy == "none":
         return "suppressed"
     rule = str(hierarchy).partition(":")[0]
     if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
-        return f"{hierarchy}, then suppressed"
+        return f"{in_words(hierarchy)}, then suppressed"
     if rule == "range":
         options, _ = without_template(str(hierarchy).partition(":")[2])
         given = {name: value for _, name, _, value in options_in(options)}

@@ -21,6 +21,7 @@ CHANGED = ("before", "after", "change", ERROR)
 def use(inside: Inside, weighed: Weighed, pictures: Pictures) -> Section | None:
     """Means, variances, regressions and histograms of numbers, before and after."""
     columns, others = map(weighed.counted, (weighed.columns, unchanged(inside.release)))
+    others.pop(weighed.name or "", None)  # a weight is no answer
     if not columns:
         return None
     words = paragraphs(

@@ -24,9 +24,10 @@ class Weighed:
     Attributes
     ----------
     before, after: what each row of the original counts for.
-    columns: the numbers that intervals or averages have changed.
+    columns: the numbers that intervals or averages have changed, but for the weights themselves.
     ranged: least and greatest weight that each row may have after, where weights are ranges.
     words: by what figures are weighted, and how after; None where no column of weights was named.
+    name: of that column.
     """
 
     before: Sample
@@ -34,6 +35,7 @@ class Weighed:
     columns: dict[str, Numbers]
     ranged: Numbers | None = None
     words: Html | None = None
+    name: str | None = None
 
     @classmethod
     def of(cls, inside: Inside) -> "Weighed":
@@ -46,17 +48,17 @@ class Weighed:
         stratum = inside.policy.survey_stratum
         strata = None if stratum is None else inside.before.encode(stratum).codes.astype(np.int64)
         every = Sample(require_weights(inside.before, inside.policy, name), people, strata)
-        ranged = columns.get(name)
+        ranged = columns.pop(name, None)
         if ranged is None:
-            return cls(every, every, columns, None, words_of(inside, name))
+            return cls(every, every, columns, None, words_of(inside, name), name)
         told = np.zeros(len(every.weights))
         told[ranged.rows] = np.where(every.weights[ranged.rows] > 0, ranged.middle, 0)
         if ranged.averages or (ranged.low == ranged.high).all():
             ranged = None
-        return cls(
-            *(every, Sample(told, people, strata), columns, ranged),
-            words_of(inside, name, AS_PUBLISHED),
-        )
+        before, after = (f"{each.sum():,.0f}" for each in (every.weights, told))
+        sums = f" The weights add up to {before} before, and to {after} after."
+        words = joined(words_of(inside, name, AS_PUBLISHED), sums)
+        return cls(every, Sample(told, people, strata), columns, ranged, words, name)
 
     @property
     def weighted(self) -> bool:
