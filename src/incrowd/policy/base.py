@@ -81,9 +81,7 @@ class Policy(Asked):
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         require_decimal(self.decimal)
         if self.order not in ORDERS:
-            raise InputError(
-                f"order is {quoted(self.order)}{did_you_mean(str(self.order), ORDERS)}"
-            )
+            raise InputError(f"order is {quoted(self.order)}{did_you_mean(self.order, ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
         require_characters(self.star, "star, the mark of a suppressed cell,")

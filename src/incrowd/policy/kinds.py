@@ -87,7 +87,7 @@ def keys_by_column(given: Any) -> dict[str, str]:
 def require_values(policy: Any) -> None:
     """Raise InputError for values that are not of their kind."""
     if policy.missing_person not in MISSING_PERSON:
-        hint = did_you_mean(str(policy.missing_person), MISSING_PERSON)
+        hint = did_you_mean(policy.missing_person, MISSING_PERSON)
         raise InputError(f"missing_person is {quoted(policy.missing_person)}{hint}")
     if len(policy.person) > 1 and any(name in policy.pseudonym for name in policy.person):
         raise InputError(
