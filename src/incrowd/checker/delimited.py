@@ -150,8 +150,8 @@ def shown(data: bytes, text: str, delimiter: str, encoding: str) -> bool:
 
 def has_feed(text: str, delimiter: str) -> bool:
     """Whether an LF stands outside quotes: then it ends lines, and a CR alone does not."""
-    start = rf'(?<![^\r\n{re.escape(delimiter)}])"(?:[^"]++|"")*+"'
-    return re.match(rf'(?:[^"\n]++|{start}|")*+\n', text) is not None
+    quoted = rf'(?<![^\r\n{re.escape(delimiter)}])"[^"]*(?:""[^"]*)*"(?!")'
+    return any(found[0] == "\n" for found in re.finditer(rf"{quoted}|\n", text))
 
 
 def require_header(text: str, delimiter: str, end: str, given: bool) -> None:

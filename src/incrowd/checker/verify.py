@@ -78,10 +78,11 @@ def check(
         read = files.read_proof(proof, both.most_rows(original, release))
         facts = proved(Path(release), Path(original), read, reading)
         for column, path in (hierarchies or {}).items():
-            require_hierarchy(read, column, Path(path).read_bytes())
+            require_hierarchy(read, column, files.ended(path, True).read_bytes())
         if statement is not None:
             hash_of_proof = files.sha256(Path(proof).read_bytes())
-            facts |= require_statement(Path(statement).read_bytes(), read, hash_of_proof)
+            stated = files.ended(statement, True).read_bytes()
+            facts |= require_statement(stated, read, hash_of_proof)
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column, no.mistaken)

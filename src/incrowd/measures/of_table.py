@@ -38,10 +38,9 @@ from incrowd.measures.people import (
     uncounted,
     unowned,
 )
-from incrowd.measures.risk import people_behind, risk_figures
+from incrowd.measures.risk import people_behind, risk_figures, subset_figures
 from incrowd.measures.roles import Names, known_columns, of_release, require_named, roles_of
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
-from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, people_twice, twins
 from incrowd.privacy.classes import Classes

@@ -8,10 +8,13 @@ threshold is lawful only as l or more equal shares: no double admits an unlawful
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.privacy.asked import unlawful
 from incrowd.privacy.law import (
     CALLED,
     CARRIED,
@@ -29,6 +32,22 @@ from incrowd.privacy.law import (
 from incrowd.privacy.transport_kernel import transport_above
 
 ROW = 1024
+
+
+def called_back(typingctx: Any, address: Any, place: Any) -> Any:
+    """Call the function at ``address`` (int64) with ``place`` (a pointer, as int64): its bool."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        form = ir.FunctionType(context.get_value_type(types.int64), [cgutils.voidptr_t])
+        function = builder.inttoptr(args[0], form.as_pointer())
+        found = builder.call(function, [builder.inttoptr(args[1], cgutils.voidptr_t)])
+        return builder.icmp_signed("==", found, ir.Constant(found.type, 0))
+
+    return types.boolean(types.int64, types.int64), code
+
+
+unlawful: Any = intrinsic(called_back)
+"""Whether the function at an address says 0 of what stands at another; both int64."""
 
 
 @lean_kernel

@@ -144,22 +144,17 @@ def sniff(data: bytes, delimiter: str | None, encoding: str | None, name: str) -
 
 
 def _newline(data: bytes, delimiter: str) -> str:
-    """The first line ending outside quotes; a lone CR is one where no LF stands outside them."""
-    end = feed(delimiter).match(data)
-    if end is None:
-        return "\r" if b"\r" in data else "\n"
-    return "\r\n" if end.group().endswith(b"\r\n") else "\n"
-
-
-def feed(delimiter: str) -> re.Pattern[bytes]:
-    """Return the pattern of a beginning up to the first LF outside quotes.
+    """The first line ending outside quotes; a lone CR is one where no LF stands outside them.
 
     A quote within a field, or one that never closes, is a character like others.
     """
-    quoted = '"(?:[^"]++|"")*+"'
-    start = rf"(?<=[\r\n{re.escape(delimiter)}])"
-    pattern = rf'(?:\xef\xbb\xbf)?+(?:{quoted})?+(?:[^"\n]++|{start}{quoted}|")*+\n'
-    return re.compile(pattern.encode())
+    body = memoryview(data)[len(BOM) if data.startswith(BOM) else 0 :]
+    quoted = rf'(?<![^\r\n{re.escape(delimiter)}])"[^"]*(?:""[^"]*)*"(?!")'
+    ends = re.finditer(rf"{quoted}|\r?\n".encode(), body) if b"\n" in data else ()
+    for found in ends:
+        if found[0][-1:] == b"\n":
+            return "\r\n" if len(found[0]) > 1 else "\n"
+    return "\r" if b"\r" in data else "\n"
 
 
 def _score(text: str, delimiter: str, whole: bool) -> tuple[float, int]:

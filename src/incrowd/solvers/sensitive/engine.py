@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.charged_shares import charged_shares
 from incrowd.bounds.charges import law_of
-from incrowd.bounds.copies_by_value import Law
+from incrowd.bounds.copies_by_value import ClosenessLaw
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.price import PriceBound
@@ -251,7 +251,7 @@ class Run(Bounding):
             return None
         tree, price = self.charged
         law = law_of(tree)
-        return charged_shares(tree, law, price, stop) if isinstance(law, Law) else None
+        return charged_shares(tree, law, price, stop) if isinstance(law, ClosenessLaw) else None
 
     def lawful_stages(
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
