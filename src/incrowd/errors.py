@@ -244,7 +244,7 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
         else ""
     )
     known = list(known)
-    hint = did_you_mean(str(name), known)
+    hint = did_you_mean(name, known)
     several = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
     if len(several) > 1 and {*several} <= {*known}:
         hint = f"; several names are a list in Python: {several}"
@@ -294,11 +294,11 @@ def require_one_line(path: object, what: str = "the input") -> None:
         )
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
-    known = list(known)
+    known, text = list(known), str(word)  # in Python a name may be given as a number
     folded = {other.casefold(): other for other in reversed(known)}  # AGE is near age
-    near = get_close_matches(word.casefold(), folded, n=1, cutoff=NEAR)
+    near = get_close_matches(text.casefold(), folded, n=1, cutoff=NEAR)
     if near:
         return f"; did you mean {folded[near[0]]!r}?"
     if not known:

@@ -84,6 +84,7 @@ REFUSED = [
     (b"a,b\n1,2\n\n3,4\n", "line 3 is blank", "a blank line between"),
     (b'a,b\n1,2\n"x,2\n3,4\n', "line 3 opens a quoted field that never ends", "open quote"),
     (b'a,b\n"x"y,2\n', "line 2 has text behind the closing quote", "text behind a quote"),
+    (b'a,b\n"say \\"x\\"",2\n', "a quote within one is written twice", "quotes behind a backslash"),
     (b"a,b,a\n1,2,3\n", "'a' more than once", "a name twice"),
     (b"a,b\nx,\xe9\n", "line 2, character 3 (byte 6, counted from 0)", "latin-1"),
     (b"a,b\nx,\xc3", "line 2, character 3 (byte 6", "cut inside a character"),

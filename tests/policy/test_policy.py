@@ -149,6 +149,8 @@ WRONG_KINDS = [
     ({"qi": 3}, "qi takes a column name or a list of them, not 3"),
     ({"policy": {"k": 2}}, "policy: dict is neither an incrowd.Policy nor the path of one"),
     ({"stop": 3}, "stop: int is not an incrowd.Stop"),
+    ({"hierarchies": {1: "range"}}, "hierarchy for the column 1, which is not among"),
+    ({"models": [{"l": 2, "on": 1}]}, "on: expected a text or a list"),
     ({"method": 3}, "method: int is neither 'auto', a method's id nor a solver"),
 ]
 

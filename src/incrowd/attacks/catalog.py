@@ -155,5 +155,5 @@ def chosen(names: Iterable[str]) -> tuple[Attack, ...]:
     wanted = set(names)
     known = {attack.name for attack in ATTACKS} | set(FAMILIES)
     for name in sorted(wanted - known, key=str):
-        raise InputError(f"no attack is called {name!r}{did_you_mean(str(name), sorted(known))}")
+        raise InputError(f"no attack is called {name!r}{did_you_mean(name, sorted(known))}")
     return tuple(a for a in ATTACKS if not wanted or {a.name, a.family} & wanted)

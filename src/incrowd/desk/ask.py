@@ -128,7 +128,7 @@ class Ask:
             if name not in columns:
                 raise no_column("roles", str(name), columns)
             if role not in ROLES:
-                raise InputError(f"roles: {role!r} is not a role{did_you_mean(str(role), ROLES)}")
+                raise InputError(f"roles: {role!r} is not a role{did_you_mean(role, ROLES)}")
             roles[name] = role
         for name, rule in _mapping(changes, "rules").items():
             if name not in columns:

@@ -67,9 +67,7 @@ def chosen(names: Sequence[str], before: Sequence[str] = FIRST) -> list[str]:
     """
     for name in names:
         if name not in OUTPUTS:
-            raise InputError(
-                f"publish: {name!r} is not an output{did_you_mean(str(name), OUTPUTS)}"
-            )
+            raise InputError(f"publish: {name!r} is not an output{did_you_mean(name, OUTPUTS)}")
     asked = {RELEASE, *names}
     if "statement" in asked and "proof" not in asked:
         asked = asked - {"statement"} if "proof" in before else asked | {"proof"}

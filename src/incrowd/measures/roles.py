@@ -77,5 +77,5 @@ def require_named(columns: Sequence[str], **given: Mapping[str, Any] | None) -> 
     for what, mapping in given.items():
         for name in mapping or ():
             if name not in columns:
-                hint = did_you_mean(str(name), columns)
+                hint = did_you_mean(name, columns)
                 raise InputError(f"{what}: {name!r} is none of the measured columns{hint}")

@@ -73,9 +73,7 @@ class Policy(Asked):
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         require_decimal(self.decimal)
         if self.order not in ORDERS:
-            raise InputError(
-                f"order is {quoted(self.order)}{did_you_mean(str(self.order), ORDERS)}"
-            )
+            raise InputError(f"order is {quoted(self.order)}{did_you_mean(self.order, ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
         require_characters(self.star, "star, the mark of a suppressed cell,")
@@ -290,7 +288,7 @@ def keys_by_column(given: Any) -> dict[str, str]:
 def require_values(policy: Any) -> None:
     """Raise InputError for values that are not of their kind."""
     if policy.missing_person not in MISSING_PERSON:
-        hint = did_you_mean(str(policy.missing_person), MISSING_PERSON)
+        hint = did_you_mean(policy.missing_person, MISSING_PERSON)
         raise InputError(f"missing_person is {quoted(policy.missing_person)}{hint}")
     if len(policy.person) > 1 and any(name in policy.pseudonym for name in policy.person):
         raise InputError(

@@ -5,11 +5,11 @@ The same names on the command line (``--model``), in policy files and in Python.
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.policy.distances import distance_of
 from incrowd.policy.options import DIVERSITIES, LIKENESSES
 from incrowd.privacy.alpha_k import AlphaK
@@ -64,6 +64,8 @@ class ModelSpec:
         for name in LISTS:
             given = getattr(self, name)
             listed = (given,) if isinstance(given, str) else given
+            if listed is not None and not isinstance(listed, Iterable):
+                raise InputError(f"{name}: expected a text or a list of them, not {quoted(given)}")
             object.__setattr__(self, name, None if listed is None else tuple(listed))
         self._one_model()
         self._kind_fits()
@@ -95,7 +97,7 @@ class ModelSpec:
         elif not allowed:
             raise InputError(f"kind {self.kind!r} goes with l or beta, which this model has not")
         elif self.kind not in allowed:
-            raise InputError(f"kind is {self.kind!r}{did_you_mean(str(self.kind), allowed)}")
+            raise InputError(f"kind is {self.kind!r}{did_you_mean(self.kind, allowed)}")
         if self.kind == "recursive" and self.c is None:
             raise InputError("recursive l-diversity takes c as well as l")
 

@@ -173,7 +173,7 @@ def diversity(policy: "Policy") -> Model:
     """Return the l-diversity that ``l``, ``l_kind`` and ``c`` ask for, of each attribute."""
     kind, c = policy.l_kind, policy.c
     if kind not in DIVERSITIES:
-        raise InputError(f"l_kind is {kind!r}{did_you_mean(str(kind), DIVERSITIES)}")
+        raise InputError(f"l_kind is {kind!r}{did_you_mean(kind, DIVERSITIES)}")
     if (kind == "recursive") != (c is not None):
         raise InputError(
             "recursive l-diversity takes c as well as l (--c X), the other kinds do not"

@@ -73,7 +73,7 @@ def _combination(given: Any) -> Combination:
         raise InputError(f"protect: a combination has columns and a k; found {quoted(given)}")
     for name in given:
         if name not in NAMES:
-            hint = did_you_mean(str(name), NAMES)
+            hint = did_you_mean(name, NAMES)
             raise InputError(f"protect: no parameter is called {name!r}{hint}; {FORM}")
     for name in NAMES:
         if name not in given:

@@ -127,7 +127,7 @@ class Pictured:
         release = self._compared
         for name in names:
             if name not in release.roles.qi:
-                hint = did_you_mean(str(name), release.roles.qi)
+                hint = did_you_mean(name, release.roles.qi)
                 raise InputError(f"no quasi-identifier is called {name!r}{hint}")
         both = _columns(release, names or release.roles.qi)
         return columns_figure(list(bars_of(release, *both).items()))
@@ -153,7 +153,7 @@ class Pictured:
         """
         makers = {"release": whole, "column": by_column, "class": by_class}
         if by not in makers:
-            raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), makers)}")
+            raise InputError(f"summary: by is {by!r}{did_you_mean(by, makers)}")
         return alike(self._release.source, makers[by](self._release))
 
     def _repr_html_(self) -> str:

@@ -362,7 +362,8 @@ def _require_fine(
         + "; if line 1 is a title and names no columns, delete it"
         * (width == 1),
         kernels.UNCLOSED: "opens a quoted field that never ends",
-        kernels.AFTER_QUOTE: "has text behind the closing quote of a field",
+        kernels.AFTER_QUOTE: "has text behind the closing quote of a field; a quote "
+        "within one is written twice",
         kernels.BLANK: "is blank; expected the header"
         if not width
         else "is blank, with more lines below it; delete it"

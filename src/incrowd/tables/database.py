@@ -75,7 +75,7 @@ def _beside_others(found: PackedTable, place: Place) -> PackedTable:
 def _require_known(place: Place, known: list[str]) -> None:
     """Raise where no table has the name that is asked for."""
     if place.table not in known:
-        near = did_you_mean(str(place.table), known)
+        near = did_you_mean(place.table, known)
         raise InputError(f"{place.shown}: no table is called {place.name!r}{near}")
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, FewerRows, Source, Table
 from incrowd.text.missing import Marks, marks_for
+from incrowd.text.units import counted
 
 
 def ownerless(source: Table, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -98,7 +99,7 @@ def require_unlinked(source: Source, names: Sequence[str]) -> None:
     """Raise InputError for a column whose pseudonyms would link rows, of which nothing is asked."""
     for name, several, _ in repeating(source, names):
         raise InputError(
-            f"column {name!r} has {several:,} values in several rows, which their pseudonym "
+            f"column {name!r} has {counted(several, 'value')} in several rows, which pseudonyms "
             f"would link: whoever knows several of them knows more than k allows for. Name it "
             "with --person as well, so that all rows of a person together are shared by k "
             "people, or leave it out with --id"
