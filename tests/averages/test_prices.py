@@ -14,6 +14,7 @@ import incrowd as ic
 from averages.plain import spread
 from dial import crossed, few
 from incrowd.averages.bound import Priced, nearest_of, pair_prices, prices_of
+from incrowd.averages.boxes import boxed, ends_of, within_reach
 from incrowd.averages.lifting import least_room, mend
 from incrowd.averages.program import programmed
 from incrowd.averages.strata import Floats, Points
@@ -302,7 +303,7 @@ def test_mended_prices_are_lawful(seed: int) -> None:
     place[:3] = place[0]
     given = rng.exponential(size=12) * 10.0 ** rng.integers(-3, 2, size=12)
     price, fewer, running = given.copy(), np.zeros((k, 12)), np.zeros(1, np.int64)
-    found, looked = mend(place, price, fewer, k, 100_000, running)
+    found, looked = mend(place, ends_of(place), price, fewer, k, 100_000, running)
     sets = np.array([*combinations(range(12), k)])
     costs = np.array([cost(place[one], False) for one in sets])
     assert (price >= 0).all() and (price <= given).all() and looked > 0
@@ -311,8 +312,30 @@ def test_mended_prices_are_lawful(seed: int) -> None:
     broken = {tuple(one) for one in sets[lacking < 0]}
     told = {tuple(sorted(one)) for one in found.tolist()}
     assert broken and told <= broken and len(told) == len(found)
-    assert mend(place, given.copy(), fewer, k, 3, running)[1] == -1
-    assert mend(place, given.copy(), fewer, k, 100_000, np.ones(1, np.int64))[1] == -1
+    ends, over = ends_of(place), np.ones(1, np.int64)
+    assert mend(place, ends, given.copy(), fewer, k, 3, running)[1] == -1
+    assert mend(place, ends, given.copy(), fewer, k, 100_000, over)[1] == -1
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_rows_within_reach_are_those_that_boxes_leave(k: int) -> None:
+    """Tests against all rows, whatever room there is; of one box of three none may be taken."""
+    rng = np.random.default_rng(k)
+    place = rng.normal(size=(90, 2)) * rng.choice([1, 9], (90, 1))
+    turn = boxed(place)
+    assert sorted(turn) == [*range(90)]
+    place, most = place[turn], rng.exponential(size=90)
+    most[32:64] = -np.inf
+    top, counts = np.array([most[:32].max(), -np.inf, most[64:].max() + 0.1]), set()
+    for i in range(90):
+        worth = ((place - place[i]) ** 2).sum(axis=1) / k - most
+        least, room = np.sort(worth)[: k - 2].sum(), rng.normal() * 3
+        scratch = np.zeros(90, np.int64), np.zeros(90)
+        found = within_reach(place, ends_of(place), most, top, i, k, room, *scratch)
+        right = np.flatnonzero(worth < room - least)
+        assert found.tolist() == right.tolist() or len(right) < k - 1
+        counts.add(len(found))
+    assert len(counts) > 8 and 0 in counts
 
 
 def test_prices_that_are_lawful_need_no_mending() -> None:
@@ -321,7 +344,7 @@ def test_prices_that_are_lawful_need_no_mending() -> None:
     assert found is not None
     price = found.distance[:, :2].sum(axis=1) / 6
     before, running = price.copy(), np.zeros(1, np.int64)
-    sets, _ = mend(found.place, price, np.zeros((3, 14)), 3, 100_000, running)
+    sets, _ = mend(found.place, ends_of(found.place), price, np.zeros((3, 14)), 3, 100_000, running)
     assert (price == before).all() and sets.shape == (0, 3)
 
 
@@ -333,21 +356,6 @@ def test_a_program_without_time_leaves_prices_as_they_are() -> None:
     ended = Stop()
     ended.interrupt()
     assert (programmed(found.place, begun, np.zeros((3, 14)), ended) == begun).all()
-
-
-def test_a_program_serves_more_rows_where_its_sets_are_smaller(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Tests that rows times k are limited: one row more, or sets of a row more, are too many."""
-    monkeypatch.setattr("incrowd.averages.program.MOST", 30)
-    gained = []
-    for rows, k in ((10, 3), (15, 2), (11, 3), (10, 4)):
-        found = nearest_of(points(1, rows, 2, k), Stop())
-        assert found is not None
-        begun = found.distance[:, : k - 1].sum(axis=1) / (2 * k)
-        price = programmed(found.place, begun, np.zeros((k, rows)), Stop())
-        gained.append(bool(price.sum() > begun.sum()))
-    assert gained == [True, True, False, False]
 
 
 def test_prices_of_a_program_outlast_the_end_of_time(monkeypatch: pytest.MonkeyPatch) -> None:

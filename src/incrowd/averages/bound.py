@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.averages.axes import Ints
-from incrowd.averages.lifting import lawful, lift
+from incrowd.averages.boxes import boxed, ends_of
+from incrowd.averages.lifting import lift, mend
 from incrowd.averages.program import programmed
 from incrowd.averages.search import near_rows
 from incrowd.averages.strata import Floats, Points
@@ -75,7 +76,7 @@ def lifted_prices(
     cost (``lifting.py``), so few sets are looked at.  They end before the next step takes
     too long, and where a checker would take too long.
     """
-    place, n = found.place, points.count
+    place, n, ends = found.place, points.count, ends_of(found.place)
     rng, known = np.random.default_rng(seed), dict[int, Ints]()
     price, fewer, left, spare = np.zeros(n), np.zeros((2, n)), CHECKED, CHECKED
     for b in range(2, points.k + 1):
@@ -86,10 +87,10 @@ def lifted_prices(
         sets = 0
         for share in SHARES:
             turn = rng.permutation(n)
-            sets += lift(place, price, fewer, nearest, b, share, turn, BUDGET, stop.over)
+            sets += lift(place, ends, price, fewer, nearest, b, share, turn, BUDGET, stop.over)
         whole = np.floor(lowered(price, points) * unit).astype(np.int64)
         price = whole / unit
-        checked = -1 if stop.now() else lawful(place, price, fewer, b, left, stop.over)
+        checked = -1 if stop.now() else looked_at(place, price, fewer, left, stop.over)
         if checked < 0:
             break
         spare, left = left, left - checked // n
@@ -112,8 +113,18 @@ def together(
     if whole.sum() <= known.sum():
         return known
     # what the program found is checked also where it took all of the time
-    size, late = len(fewer), stop.overdue
-    return whole if lawful(place, whole / unit, fewer, size, budget, late) >= 0 else known
+    checked = looked_at(place, whole / unit, fewer, budget, stop.overdue)
+    return whole if checked >= 0 else known
+
+
+def looked_at(place: Floats, price: Floats, fewer: Floats, budget: int, over: Ints) -> int:
+    """Return how many sets show that no rows, as many as ``fewer`` is long, are priced too high.
+
+    -1 if some are, if time is up, or if that takes more sets than ``budget`` for each row.
+    """
+    found = price.copy()
+    _, looked = mend(place, ends_of(place), found, fewer, len(fewer), len(price) * budget, over)
+    return looked if (found == price).all() else -1
 
 
 def lowered(price: Floats, points: Points) -> Floats:
@@ -127,7 +138,7 @@ class Nearest(NamedTuple):
 
     Attributes
     ----------
-    order: int64, shape (n,): the rows, rising in their first column; place: theirs, in that order.
+    order: int64, shape (n,): the rows, as ``boxed``; place: theirs, in that order.
     near, distance: shape (n, k − 1), in that order: places of the nearest rows, and how far.
     """
 
@@ -147,7 +158,12 @@ def nearest_of(points: Points, stop: Stop) -> Nearest | None:
     order = np.argsort(points.place[:, 0], kind="stable")
     place = np.ascontiguousarray(points.place[order])
     known = near_rows(place, points.absolute, points.k - 1, stop.overdue)
-    return None if known is None else Nearest(order, place, *known)
+    if known is None:
+        return None
+    near, distance = known
+    turn = boxed(place)
+    at = np.argsort(turn).astype(np.int32)
+    return Nearest(order[turn], place[turn], at[near[turn]], distance[turn])
 
 
 def pair_prices(points: Points, known: Nearest | None) -> Floats:

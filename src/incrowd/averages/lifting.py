@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.averages.boxes import SIZE, within_reach
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 
 EACH = 32  # broken sets of a row that are told: the least, and those that were it before
+FOUND = 4  # broken sets for each row, beyond which no more are told
 SLACK = 1e-10  # of a row's price: what a set with it may lack unseen, less than the margin
 
 
@@ -118,30 +120,9 @@ def least_room(
 
 
 @kernel
-def around(place: Any, i: int, apart: Any) -> None:
-    """Fill in the squared distances of all rows from one."""
-    for j in range(len(place)):
-        found = 0.0
-        for c in range(place.shape[1]):
-            d = place[j, c] - place[i, c]
-            found += d * d
-        apart[j] = found
-
-
-@kernel
-def within(worth: Any, others: int, room: float) -> Any:
-    """Return the rows that may be among so many others that are worth less than ``room`` together.
-
-    worth: float64, shape (rows,): the least that each adds; infinite where it may not be taken.
-    """
-    if others > 1:
-        room -= np.partition(worth, others - 2)[: others - 1].sum()
-    return np.flatnonzero(worth < room)
-
-
-@kernel
 def lift(
     place: Any,
+    ends: Any,
     price: Any,
     fewer: Any,
     near: Any,
@@ -154,59 +135,40 @@ def lift(
     """Raise each price in turn by a share of the room that is left; return the sets looked at.
 
     Prices that are lawful stay so.  near: the k − 1 rows nearest to each, one lawful class.
-    fewer: float64, shape (k, rows): lawful prices for b rows, by b.
+    fewer: float64, shape (k, rows): lawful prices for b rows, by b.  ends: of the boxes of rows.
     """
     n, m = place.shape
-    apart, taken, sets = np.zeros(n), np.zeros((1, k - 1), np.int64), 0
+    rows, worth = np.zeros(n, np.int64), np.zeros(n)
+    taken, sets = np.zeros((1, k - 1), np.int64), 0
+    most, top = price - fewer[k - 1] * (k - 1) / k, np.full(ends.shape[1], -np.inf)
+    for i in range(n):
+        top[i // SIZE] = max(top[i // SIZE], most[i])
     for done in range(n):
         if done % 16 == 0 and halted(over):
             break
         i = order[done]
-        around(place, i, apart)
         best, sums = -price[i], np.zeros(m)
         for j in near[i]:
             best -= price[j]
-            best += apart[j]
             for c in range(m):
-                sums[c] += place[j, c] - place[i, c]
+                d = place[j, c] - place[i, c]
+                best += d * d
+                sums[c] += d
         for c in range(m):
             best -= sums[c] * sums[c] / k
         if best <= 0:
             continue
-        worth = (apart + fewer[k - 1] * (k - 1)) / k - price
-        worth[i] = np.inf
-        chosen = within(worth, k - 1, best + price[i])
+        own, most[i] = most[i], -np.inf
+        chosen = within_reach(place, ends, most, top, i, k, best + price[i], rows, worth)
         others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
         found, _, looked = least_room(others, due, below, price[i], k, best, budget, over, taken)
         sets += looked
         if looked <= budget and found > 0:
             price[i] += share * found
+            own += share * found
+        most[i] = own
+        top[i // SIZE] = max(top[i // SIZE], own)
     return sets
-
-
-@kernel
-def lawful(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> int:
-    """Return how many sets show that no k rows are priced above what they cost; −1 if one is.
-
-    Or if time is up, or more sets are in reach than ``budget`` for each row on average.  Each set
-    is looked at from its row of the greatest price.
-    """
-    n = len(place)
-    apart, taken, left = np.zeros(n), np.zeros((1, k - 1), np.int64), n * budget
-    for i in range(n):
-        if i % 16 == 0 and halted(over):
-            return -1
-        around(place, i, apart)
-        worth = (apart + fewer[k - 1] * (k - 1)) / k - price
-        high = (price > price[i]) | ((price == price[i]) & (np.arange(n) >= i))
-        worth[high] = np.inf
-        chosen = within(worth, k - 1, price[i])
-        others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
-        found, _, looked = least_room(others, due, below, price[i], k, 0.0, left, over, taken)
-        left -= looked
-        if left < 0 or found < 0:
-            return -1
-    return n * budget - left
 
 
 @kernel
@@ -221,25 +183,24 @@ def kept(sets: Any, count: int, chosen: Any, taken: Any, i: int) -> int:
 
 
 @kernel
-def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> Any:
+def mend(place: Any, ends: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> Any:
     """Lower prices, in place, until no k rows are priced above what they cost.
 
     One row after the other, the cheapest first, gives up what the worst set of it and of rows
     before it lacks.  Where that is more than its price, all rows of the set give up their share,
-    and the next set is sought.
+    and the next set is sought.  ends: of the boxes of rows.
     Returns sets that were broken, int64, shape (sets, k), and how many were looked at, or -1 where
     that is more than ``budget``, or time is up; then prices mean nothing.
     """
-    n, count = len(place), 0
-    sets, ahead = np.zeros((EACH * n, k), np.int64), np.ones(n, np.bool_)
-    apart, taken, total = np.zeros(n), np.zeros((EACH, k - 1), np.int64), 0
+    n, count, total = len(place), 0, 0
+    sets, taken = np.zeros((FOUND * n + EACH, k), np.int64), np.zeros((EACH, k - 1), np.int64)
+    rows, worth = np.zeros(n, np.int64), np.zeros(n)
+    most, top = np.full(n, -np.inf), np.full(ends.shape[1], -np.inf)
     for i in np.argsort(price):
-        around(place, i, apart)
         first = count
         while price[i] > 0:
             least = -SLACK * price[i]
-            worth = np.where(ahead, np.inf, (apart + fewer[k - 1] * (k - 1)) / k - price)
-            chosen = within(worth, k - 1, least + price[i])
+            chosen = within_reach(place, ends, most, top, i, k, least + price[i], rows, worth)
             others, due, below = place[chosen] - place[i], price[chosen], fewer[:, chosen]
             found, better, looked = least_room(
                 others, due, below, price[i], k, least, budget - total, over, taken
@@ -249,13 +210,18 @@ def mend(place: Any, price: Any, fewer: Any, k: int, budget: int, over: Any) -> 
                 return sets[:count], -1
             if found >= least:
                 break
-            rows = np.append(chosen[taken[(better - 1) % EACH]], i)
-            if count == first:
+            if count == first and count <= FOUND * n:
                 count = kept(sets, count, chosen, taken[: min(better, EACH)], i)
             if price[i] + found >= 0:
                 price[i] += found
                 break
-            due = price[rows]
-            price[rows] = due * (max(1 + found / due.sum(), 0) * (1 - SLACK))
-        ahead[i] = False
+            worst = chosen[taken[(better - 1) % EACH]]
+            paid = price[i] + price[worst].sum()
+            left = max(1 + found / paid, 0) * (1 - SLACK)
+            price[i] *= left
+            for j in worst:
+                most[j] -= price[j] * (1 - left)
+                price[j] *= left
+        most[i] = price[i] - fewer[k - 1, i] * (k - 1) / k
+        top[i // SIZE] = max(top[i // SIZE], most[i])
     return sets[:count], total

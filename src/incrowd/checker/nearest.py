@@ -76,10 +76,13 @@ def require_sets(place: Floats, k: int, raised: Floats, fewer: Floats, left: int
     fewer: float64, shape (any, rows): by b, prices that no b rows undercut.
     left: how many sets may be looked at.  Returns how many still may be.
     """
+    order, low, high = windows(place, [False] * place.shape[1], 2 * k * np.maximum(raised, 0))
+    place, raised, fewer = place[order], raised[order], fewer[:, order]
     for row in range(len(place)):
-        lower = (raised < raised[row]) | ((raised == raised[row]) & (np.arange(len(place)) < row))
-        apart = ((place - place[row]) ** 2).sum(axis=1)
-        near = np.flatnonzero(lower & (apart < 2 * k * raised[row]))
+        some = np.arange(low[row], high[row])
+        lower = (raised[some] < raised[row]) | ((raised[some] == raised[row]) & (some < row))
+        apart = ((place[some] - place[row]) ** 2).sum(axis=1)
+        near = some[lower & (apart < 2 * k * raised[row])]
         if len(near) >= k - 1:
             others, below = place[near] - place[row], fewer[:, near]
             left = without_set(others, raised[near], below, float(raised[row]), k, left)
