@@ -86,7 +86,7 @@ def republish(
     require_places(output, history)
     source, policy = options.asked(table, given)
     with standard_output_kept():
-        asked = of_table.Asked(m, k, weight, all_new)
+        asked = of_table.Invariance(m, k, weight, all_new)
         release = of_table.republished(source, policy, asked, history, expected)
     release.write(output, history)
     if as_json:
