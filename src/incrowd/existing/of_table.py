@@ -1,6 +1,6 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,7 @@ from incrowd.published.cautions import of_keys, repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.reduce.linked import Links
 from incrowd.release import Release
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, FewerRows, Source, Table, texts
 from incrowd.tables.files import write_as_it_is
@@ -283,20 +284,12 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     placing = Placing(
         table, secret, seen, policy, lambda rows: joining_of(rows, both.model, seen, context, names)
     )
-    placing.search(context.stop)
 
     def edit() -> Edit:
         return edit_of(placing.table, published, placing.place, columns, plan.links)
 
-    known = told(placing.table, edit())
-    while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
-        placing.hold(which)
-        known = {}
-        if placing.broken:  # a cap is a share of fewer rows now
-            placing.search(context.stop)
-            known = told(placing.table, edit())
+    counts_told = placed(placing, policy, edit, context.stop)
     (cost, bound), table, stop = placing.units, placing.table, context.stop
-    counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
         edit=with_pseudonyms(edit(), table.source, named),
@@ -313,6 +306,26 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     )
     _ = release.class_of_row  # the independent re-check
     return release
+
+
+def placed(
+    placing: Placing, policy: Policy, edit: Callable[[], Edit], stop: Stop
+) -> dict[str, int]:
+    """Place all new rows, or hold some back; return how many are told, by sensitive column.
+
+    Parameters
+    ----------
+    edit: returns what changes in the rows that are placed.
+    """
+    placing.search(stop)
+    known = told(placing.table, edit())
+    while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
+        placing.hold(which)
+        known = {}
+        if placing.broken:  # a cap is a share of fewer rows now
+            placing.search(stop)
+            known = told(placing.table, edit())
+    return {name: int(which.sum()) for name, which in known.items()}
 
 
 def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
