@@ -3,7 +3,8 @@
 ``python benchmarks/persons.py adult.csv``: each row of a table with a header and semicolons is a
 person with 1 to 5 visits (drawn with seed 0), whose age is that of the visit: it varies, the other
 columns stay.  ``python benchmarks/persons.py --synthetic 200000``: so many people with 5 visits on
-average, made from seed 0: six quasi-identifiers of a person, two of a visit.  ``--constant-alike``:
+average, made from seed 0: six quasi-identifiers of a person, two of a visit; with ``--t 0.5`` a
+diagnosis of each visit, too, one of 150, of which a person counts once.  ``--constant-alike``:
 columns that are constant within each person show one cell in all rows of a person; ``--one-age``
 makes age such a column.  Prints cost, bound, gap, people and CPU seconds.  With ``--cpu`` the time
 limit is one of CPU seconds, which a machine that others use as well does not cut short.
@@ -55,6 +56,7 @@ def visits(people: int) -> pl.DataFrame:
     home = drawn(12, 0.8, people)[person]  # most visits are to one ward
     ward = np.where(rng.random(len(person)) < 0.7, home, drawn(12, 0.8, len(person)))
     frame |= {"ward": ward, "year": 2015 + drawn(6, 0.3, len(person)), "person": person}
+    frame["diagnosis"] = drawn(150, 0.9, len(person))
     return pl.DataFrame(frame)
 
 
@@ -71,6 +73,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, help="only the first so many")
     parser.add_argument("--one-age", action="store_true", help="the age of the first visit")
     parser.add_argument("--constant-alike", action="store_true")
+    parser.add_argument("--t", help="closeness of diagnosis, of the second table")
     asked = parser.parse_args()
     if asked.cpu:
         clock.now = time.process_time
@@ -79,10 +82,12 @@ def main() -> None:
         frame = frame.filter(pl.col("person") < asked.people)
     if asked.one_age:
         frame = frame.with_columns(pl.col("age").first().over("person"))
+    told = {"sensitive": "diagnosis", "t": asked.t} if asked.t else {}
+    frame = frame if asked.t or asked.table else frame.drop("diagnosis")
     began = time.process_time()
     release = ic.anonymize(
         frame, k=asked.k, person="person", time_limit=asked.time_limit, gap=asked.gap,
-        method=asked.method, seed=1, constant_alike=asked.constant_alike,
+        method=asked.method, seed=1, constant_alike=asked.constant_alike, **told,
     )  # fmt: skip
     took = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

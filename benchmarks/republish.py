@@ -19,7 +19,7 @@ import polars as pl
 
 import incrowd as ic
 from incrowd.policy import Policy
-from incrowd.series.asked import Asked
+from incrowd.series.asked import Invariance
 from incrowd.series.of_table import republished
 from incrowd.tables.files import open_table
 
@@ -45,7 +45,7 @@ def main() -> None:
     present, unused = list(order[: asked.rows]), list(order[asked.rows :])
     churn = asked.rows // CHURN
     policy = Policy(k=1, person="person", sensitive="occupation", qi=qi, seed=1)
-    series = Asked(m=asked.m, k=asked.k, weight=asked.weight)
+    series = Invariance(m=asked.m, k=asked.k, weight=asked.weight)
     seen: dict[str, dict[str, frozenset[str]]] = {"invariant": {}, "independent": {}}
     total = np.zeros(5, np.int64)
     earlier: pl.DataFrame | None = None

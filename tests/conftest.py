@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import dial
 from databases import database, postgres
+from waiting import compiled_once
 
-__all__ = ["database", "postgres"]
+__all__ = ["compiled_once", "database", "postgres"]
 
 Columns = dict[str, list[Any]]
 # Three workers begin with a twelfth of all tests each: one with searches, whose kernels have to be

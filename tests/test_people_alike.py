@@ -24,7 +24,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 from incrowd.persons import groups
 from incrowd.persons.alike import parted, split_of
-from incrowd.persons.exchange import exchanged
+from incrowd.persons.groups import exchanged
 from incrowd.persons.whole_price import whole_prices
 from incrowd.policy import Policy
 from incrowd.privacy.people import People

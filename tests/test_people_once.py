@@ -29,13 +29,14 @@ from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
-from incrowd.privacy.laws import laws_of
+from incrowd.privacy.laws import histogram, laws_of
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.once import Once
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.privacy.violation import violation
+from incrowd.privacy.violation import violation, violation_after
 from incrowd.proof.prove import prove
+from incrowd.solvers.sensitive.rules import compact
 from partings import partitions
 
 sys.path.insert(0, str(Path(__file__).parent / "privacy"))
@@ -101,8 +102,17 @@ def test_definition(model: PerAttribute, definition, part: list[Pair], rest: lis
     member = np.array([0] * len(part) + [1] * (len(table) - len(part)))
     other = definition(once(table[len(part) :]), once(table))
     assert asked.lawful_classes(Classes(member, whole)).tolist() == [expected, other]
-    hist = np.concatenate([*coded(part, table).histograms])
-    assert (violation(laws_of(asked, whole), hist, len(part)) == 0) == expected
+    places = whole.values.astype(np.int64) + np.array([0, 3, 7])
+    every = laws_of(asked, whole), places
+    for laws, at in (every, compact(*every, np.ones(len(table), np.int64))):
+        assert (violation(laws, histogram(laws, at[: len(part)]), len(part)) == 0) == expected
+        for i, row in enumerate(table):
+            change = 1 if i >= len(part) else -1
+            left = [*part, row] if change > 0 else part[:i] + part[i + 1 :]
+            hist = histogram(laws, at[: len(part)])
+            after = violation_after(laws, hist, len(part), at[i], change)
+            assert (after == 0) == (not left or definition(once(left), once(table)))
+            assert hist.tolist() == histogram(laws, at[: len(part)]).tolist()
     if expected:
         assert len({*once(part)}) >= asked.pricing(whole, 1)[0].data[0]
         assert len(part) >= asked.smallest_class(whole)
@@ -133,8 +143,10 @@ def test_parts_that_lack_the_last_pairs(model, definition, part, rest) -> None:
     alone = Group(known.values, tuple(int(codes.max()) + 1 for codes in known.values.T))
     expected = definition(once(part), once(table))
     assert asked.lawful(alone, alone) == expected
-    hist = np.concatenate([*alone.histograms])
-    assert (violation(laws_of(asked, alone), hist, len(part)) == 0) == expected
+    laws = laws_of(asked, alone)
+    starts = np.concatenate([[0], np.cumsum(alone.sizes)])[:-1]
+    hist = histogram(laws, alone.values.astype(np.int64) + starts)
+    assert (violation(laws, hist, len(part)) == 0) == expected
     assert asked.smallest_class(alone) >= 1
 
 

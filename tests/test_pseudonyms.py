@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import io
 import json
+import threading
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 from incrowd.proof.prove import prove
+from incrowd.tables.key_file import key_in
 from test_people import forged
 
 
@@ -218,6 +220,10 @@ def test_keys_that_are_none(folder: Path) -> None:
         (folder / "key").chmod(0o600)
         with pytest.raises(InputError, match="not a key of 32 bytes"):
             ic.anonymize("in.csv", **asked, pseudonym={"pid": "key"})
+    maker = threading.Timer(0.1, (folder / "key").write_text, ["00" * 32])
+    maker.start()  # another run, which has opened the file and not yet written it
+    assert key_in("key") == bytes(32)
+    (folder / "key").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         ic.anonymize("in.csv", **asked, pseudonym={"pid": "nowhere/key"})
     done = run(f"{ASKED} --pseudonym pid=in.csv")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.release import Release as Release
     from incrowd.run.events import Event as Event
     from incrowd.run.stop import Stop as Stop
-    from incrowd.series.front import republish as republish
+    from incrowd.series.of_table import republish as republish
     from incrowd.tables.files import open_table as open_table
     from incrowd.text.version import __version__ as __version__
 
@@ -54,7 +54,7 @@ _HOME = {
     "guess": "incrowd.policy.guess",
     "measure": "incrowd.measures",
     "open_table": "incrowd.tables.files",
-    "republish": "incrowd.series.front",
+    "republish": "incrowd.series.of_table",
     "verify": "incrowd.proof.verified",
 }
 

@@ -124,6 +124,20 @@ def test_one_person_with_most_rows_of_a_class() -> None:
     assert "right in 50.0%" in found["prosecutor"].outcome.says
 
 
+def test_linkage_of_people_by_a_matching_is_said_to_be_one() -> None:
+    """Tests a shuffled release, of which nobody knows whose rows stand in which class."""
+    frame = visits(40, 3)
+    release = released(frame).data.sample(fraction=1, shuffle=True, seed=1)
+    policy = Policy(k=3, person="who", sensitive="s")
+    found = ic.attack(release, frame, policy=policy, attacks="linkage")
+    assert all(one.approximate for one in found)
+    assert found["prosecutor"].outcome.says.endswith(
+        "as rows were matched here: true classes may hold more people."
+    )
+    known = ic.attack(released(frame), attacks="prosecutor")["prosecutor"]
+    assert not known.approximate and "matched" not in known.outcome.says
+
+
 def test_rows_of_one_person_are_no_class() -> None:
     """Tests that a release whose classes have k rows of too few people is not taken for lawful."""
     who = np.repeat(np.arange(60), 3)

@@ -5,7 +5,7 @@ import pytest
 
 from incrowd.bounds.charged_shares import charged_shares
 from incrowd.bounds.charges import charged_prices, law_of
-from incrowd.bounds.copies_by_value import Law
+from incrowd.bounds.copies_by_value import ClosenessLaw
 from incrowd.bounds.lawful_price import first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import pricing_of
@@ -15,14 +15,14 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 
 
-def charged(seed: int, rows: int = 200) -> tuple[LawfulTree, Law, np.ndarray, int]:
+def charged(seed: int, rows: int = 200) -> tuple[LawfulTree, ClosenessLaw, np.ndarray, int]:
     """A table of three columns, its law, prices with charges and what they prove."""
     rng = np.random.default_rng(seed)
     codes = np.minimum(rng.geometric(0.5, (rows, 3)) - 1, 3)
     instance = from_codes(codes, None, rng.permutation(np.arange(rows) % 4))[0]
     tree = LawfulTree(instance, *pricing_of(Problem(instance, TCloseness("0.3") & KAnonymity(3))))
     law = law_of(tree)
-    assert isinstance(law, Law)
+    assert isinstance(law, ClosenessLaw)
     start = safe_prices(tree, first_prices(tree)[0])
     prices = charged_prices(tree, start.price / start.quantum)
     assert prices is not None

@@ -9,7 +9,7 @@ import pytest
 from dial import crossed, few
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
-from incrowd.bounds.copies_by_value import CopiesByValue, Law
+from incrowd.bounds.copies_by_value import ClosenessLaw, CopiesByValue
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -42,7 +42,7 @@ def dearest(problem: Problem, excess: np.ndarray, value: np.ndarray) -> float:
     return best
 
 
-def worth_told(law: Law | CapLaw, copies: CopiesByValue) -> float:
+def worth_told(law: ClosenessLaw | CapLaw, copies: CopiesByValue) -> float:
     """What the class comes to whose histogram is told."""
     parts = zip(law.start[:-1], copies.best, strict=False)
     return float(sum(copies.excess[a : a + h].sum() for a, h in parts))

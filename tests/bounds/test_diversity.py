@@ -24,9 +24,8 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
-from incrowd.privacy.pricing import RANKED_SIZES
+from incrowd.privacy.pricing import RANKED_SIZES, falling, majorizes, most_uneven
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
-from incrowd.privacy.shapes import falling, majorizes, most_uneven
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem

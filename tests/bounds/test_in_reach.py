@@ -3,8 +3,8 @@
 import pytest
 
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
+from incrowd.bounds.listing import in_reach
 from incrowd.bounds.odd_sets.certificate import exact, settled
-from incrowd.bounds.odd_sets.in_reach import in_reach
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance

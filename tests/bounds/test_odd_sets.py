@@ -15,9 +15,8 @@ from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, penalized
 from incrowd.bounds.odd_sets.lifted import Lifted
-from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
-from incrowd.bounds.odd_sets.program import Program
+from incrowd.bounds.odd_sets.program import Pool, Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
@@ -32,7 +31,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.branching.relaxation import copies_in, groups
 from incrowd.solvers.engine.engine import Engine, Run
-from incrowd.solvers.engine.reach import classes_within
+from incrowd.solvers.engine.prove import classes_within
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
 

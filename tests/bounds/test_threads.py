@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from incrowd.bounds import evaluation, prefix_tree, tree_parts
+from incrowd.bounds import ascent, prefix_tree, tree_parts
 from incrowd.bounds.ascent import Ascent, Steps
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, MEASURE, PrefixTree, Slack
@@ -41,7 +41,7 @@ THREADS = (2, 3)
 @pytest.fixture(autouse=True)
 def _small_work_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix_tree, "WORTH_THREADS", 0)
-    monkeypatch.setattr(evaluation, "PAIRS", 1)
+    monkeypatch.setattr(ascent, "PAIRS", 1)
 
 
 def table(seed: int, rows: int = 300, columns: int = 5) -> Instance:

@@ -129,6 +129,7 @@ FINE = [
     ("a", None, {}),
     ("a;b\r\n", None, {"delimiter": ";", "newline": "\r\n"}),
     ("a|b\r1|2\r", None, {"delimiter": "|", "newline": "\r"}),
+    ('a|b\r1|"2\n"\r', None, {"delimiter": "|", "newline": "\r"}),
     ("a; b,c\n1,2\n", None, {}),
     ('"a; b",c\n"1\n2",3\n', None, {}),
     ('"a\nb\tc",d\r\n1,2\r\n', None, {"newline": "\r\n"}),
@@ -253,3 +254,18 @@ def test_one_form_for_both(magic: bytes, tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises((InputError, ImportError)):
         read_file(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="no device without an end")
+@pytest.mark.parametrize("place", range(4))
+def test_what_has_no_end_is_not_read(place: int, tmp_path: Path) -> None:
+    """Tests links to a device in the place of release, original, proof and statement."""
+    paths = [*empty_proof(tmp_path, b"age\n", ["age"], {}), tmp_path / "x.json"]
+    paths[3].write_text("{}")
+    assert check(paths[0], paths[1], paths[2]).accepted
+    paths[place].unlink()
+    paths[place].symlink_to("/dev/zero")
+    words = ["verify", paths[0], "--original", paths[1], "--proof", paths[2], "--statement"]
+    done = CliRunner().invoke(cli, [str(word) for word in (*words, paths[3])])
+    assert done.exit_code == 1
+    assert f"{paths[place].name} is a pipe or a device, and no file" in done.output

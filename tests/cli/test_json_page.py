@@ -118,6 +118,7 @@ ANSWERS = [
     "republish t.csv -o s.csv --history h --person pid --sensitive ill -m 2",
     "codebook apply t.csv -o c.csv --patterns p.csv -k 2 --sample 0.9 --epsilon 1"
     " --id pid --keep ill",
+    "codebook delta -k 20",
     "methods",
     "hierarchy check h.csv",
 ]

@@ -58,3 +58,17 @@ def test_commas_are_spoken_of_only_where_columns_are_named() -> None:
     done = CliRunner().invoke(cli, ["hierarchy", "check", "head.csv", "t.csv"])
     assert done.exit_code == 2 and "unexpected extra argument" in done.output
     assert "commas" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("verify t.csv o.csv", "--original IN"),
+        ("anonymize t.csv --internal-report r.html", "did you mean '--report-internal'?"),
+        ("anonymize t.csv --delete-row most=1", "did you mean '--delete-rows'?"),
+    ],
+)
+def test_what_was_meant(line: str, part: str) -> None:
+    """Tests a table too many, and names of options turned round or misspelt."""
+    done = CliRunner().invoke(cli, line.split())
+    assert done.exit_code == 2 and part in done.output

@@ -63,6 +63,14 @@ def test_a_stop_within_a_block_keeps_the_release() -> None:
     assert units.anew(block, Context(stop=stop)) is None
 
 
+def test_classes_that_are_too_large_are_left_as_they_are() -> None:
+    """Tests a class of 24 different rows, of which not all subsets can be gone through."""
+    instance, _ = from_codes(np.arange(48).reshape(24, 2))
+    problem, deletion, start = Problem(instance, KAnonymity(21)), Deletion(1, 3), np.zeros(24, int)
+    assert by_blocks(problem, start, deletion, Context()).tolist() == start.tolist()
+    assert solve_deleting(problem, deletion, "engine")[1] == 21 * 2 + 3
+
+
 def test_units_cost_what_the_release_costs() -> None:
     """Tests what blocks are compared by, and that a block has no row twice."""
     for instance, rng in tables(78, 6, SHAPES["trees and weights"]):

@@ -254,9 +254,10 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
         page.fill("#from", "3")
         page.press("#from", "Enter")
         until_held(2)
-        for number in (1, 0):
-            answer(number)
-            assert page.locator("tbody th").first.inner_text() == "3"
+        answer(1)
+        page.locator("tbody tr:first-child th:text-is('3')").wait_for()
+        answer(0)
+        assert page.locator("tbody th").first.inner_text() == "3"
         page.click("text=Next")
         until_held(3)
         page.type("#value", "U")  # half a word elsewhere keeps no rows from showing
@@ -269,11 +270,14 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
         for number in (1, 2):
             page.evaluate("import('/desk.js').then(desk => { desk.figures(); })")
             until_held(number)
+        shown = "import('/desk.js').then(desk => desk.S.figures.number)"
         for number in (1, 0):
             with page.expect_response("**/api/figures"):
                 held[number][0].fulfill(json=held[number][1].json() | {"number": number})
+            while page.evaluate(shown) is None:
+                page.wait_for_timeout(20)
             page.wait_for_timeout(100)
-            assert page.evaluate("import('/desk.js').then(desk => desk.S.figures.number)") == 1
+            assert page.evaluate(shown) == 1
         page.unroute("**/api/figures")
         held.clear()
         found.go("release")

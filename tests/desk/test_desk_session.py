@@ -29,6 +29,7 @@ from incrowd.errors import InputError
 from incrowd.policy.served import UNSERVED as ROWS
 from incrowd.proof.writing import sha256_of
 from incrowd.run.events import Event
+from incrowd.tables import open_table
 
 
 @pytest.fixture
@@ -325,6 +326,20 @@ def test_figures_count_people_where_they_are_named(order: str):
         ]
         assert risk["Prosecutor, on average"][i] == pytest.approx(sum(riskiest) / 6)
     assert found["people"] == 6
+
+
+def test_people_of_the_population_are_counted_where_it_names_them():
+    """Tests people named by two columns: sixteen rows of a population are eight people's."""
+    named = {"home": [*"AABBCC"], "who": [*"121212"]}
+    release = ic.anonymize(pl.DataFrame(named | {"x": "a"}), k=2, person=["home", "who"])
+    people = pl.DataFrame({"home": [*"ABCDEFGH"] * 2, "who": "1", "x": "a"})
+    for frame, crowd, said in ((people, 8, False), (people.drop("who"), 16, True)):
+        population = open_table(frame)
+        before = figures.measured(release.source, release, population)
+        found = figures.figures_of(release, before, population)["risk"]
+        risk = next(each for each in found if each["name"] == "Journalist, highest")
+        assert (risk["before"], risk["after"]) == (pytest.approx(1 / crowd),) * 2
+        assert ("whose rows counts" in risk["meaning"]) == said
 
 
 def test_the_page_is_answered_while_figures_are_counted(

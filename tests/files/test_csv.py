@@ -239,6 +239,7 @@ SPELLED = [
     (b'a,b\n,1\n"",1\n', None, "missing and empty text differ"),
     (b'a,b\n"1",\n"2",""\n', None, "all in quotes"),
     (b"a,b\n1,x\ry\n2,z\n", b'a,b\n1,"x\ry"\n2,z\n', "a line end for others inside"),
+    (b'a,b\rx,"1\n"\rz,2\r', None, "a line feed within quotes, where lines end otherwise"),
     (b"a,b\r\nx\ry,1\r\nz,2\r\n", b'a,b\r\n"x\ry",1\r\nz,2\r\n', "beside line ends of two bytes"),
 ]
 

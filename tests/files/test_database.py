@@ -319,6 +319,9 @@ def test_addresses() -> None:
         write_database(visits(), "sqlite:///t.db")
     with pytest.raises(InputError, match="no driver for this kind"):
         read_database("nosuch://h/d", table="t")
+    for kind, driver in (("mysql", "MySQLdb"), ("postgresql+pg8000", "pg8000")):
+        with pytest.raises(InputError, match=f"{driver}' is not installed; the pages of SQLAlche"):
+            read_database(f"{kind}://h/d", table="t")
 
 
 @pytest.mark.parametrize("driver", ["sqlite", "sqlite+adbc"])

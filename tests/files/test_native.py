@@ -98,6 +98,16 @@ def test_pandas_keeps_its_index():
     assert moved["a"].tolist() == [3, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("index", "may"), [([0, 1, 2], False), ([7, 5, 6], False), ([7, 7, 8], True), ("abc", True)]
+)
+def test_an_index_that_may_name_rows(index: Any, may: bool) -> None:
+    """Tests that numbers which repeat are no plain numbering, as of people with several rows."""
+    frame = pd.DataFrame({"a": ["x"] * 3}, index=list(index))
+    told = [one for one in ic.anonymize(frame, 2).warnings if "no plain numbering" in one]
+    assert from_native(frame).names_rows == may == bool(told)
+
+
 def test_views_of_text_are_picked():
     """Tests that a new order of pyarrow's views of text leaves their type and no other text."""
     long = [f"a text longer than a view holds, {i}" for i in range(3)]
@@ -283,6 +293,7 @@ MIXED = [
     ([1, 1.5], "mixes decimal numbers and whole numbers"),
     ([b"SECRET"], "bytes values"),
     ([["SECRET"]], "list values"),
+    (["SECRET", "\udc80"], "half a character"),
 ]
 
 
@@ -315,7 +326,12 @@ NO_FRAMES = [
     ([1, 2], "expected a data frame"),
     (pd.Series([1]), "expected a data frame"),
     (np.zeros((2, 2)), "expected a data frame"),
-    (pd.DataFrame([[1, 2]], columns=["a", "a"]), "more than once"),
+    (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), "has 'a' more than once"),
+    (pa.table([[1], [2]], names=["a", "a"]), "has 'a' more than once"),
+    (
+        pd.DataFrame([[1]], columns=pd.Index(["\udc80"], dtype=object)),
+        "name holds half a character",
+    ),
     (pd.DataFrame([[1, 2]]), "column names must be text"),
     (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([(1, 2)])), "names must be text"),
 ]

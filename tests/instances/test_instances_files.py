@@ -16,8 +16,8 @@ from incrowd.errors import InputError
 from incrowd.instances import FAMILIES, find, make, read
 from incrowd.instances.cnf import Cnf
 from incrowd.instances.graph import Graph
+from incrowd.instances.matching import Triples
 from incrowd.instances.plain import PlainTable
-from incrowd.instances.triples import Triples
 
 IDS = """
 three-dimensional-matching one-in-three-sat triangles-or-stars ternary-triangles edge-cliques

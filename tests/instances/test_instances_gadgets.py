@@ -8,8 +8,7 @@ import pytest
 
 from incrowd.instances.cnf import Cnf, random_cnf
 from incrowd.instances.exact_cover import exact_covers
-from incrowd.instances.gadgets import formula_graph
-from incrowd.instances.satisfiability import OneInThreeSat
+from incrowd.instances.satisfiability import OneInThreeSat, formula_graph
 from incrowd.instances.worked import EXAMPLE_1, EXAMPLE_2
 
 

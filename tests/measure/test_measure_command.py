@@ -59,6 +59,9 @@ def test_require_k(capfd, table: str) -> None:
     assert code == 1
     assert json.loads(out)["k"] == 1
     assert "not 2-anonymous" in err
+    Path(table).write_text("zip,name\n")
+    code, out, _ = run(capfd, table, "--require-k", "2")
+    assert code == 0 and "no rows below its header" in " ".join(out.split())
 
 
 def test_files_beside_the_table(capfd, table: str, tmp_path: Path) -> None:

@@ -109,7 +109,9 @@ def test_a_population_is_counted_in_people(rows: list[Row], everyone: list[Row])
         inside, outside = ({p for p, _, y, _ in of if y == x} for of in (rows, everyone))
         crowds.append(max(len(inside), len(outside)))
     assert found.journalist_highest == Fraction(1, min(crowds))
-    alone = measured(rows, population=frame_of(everyone).drop("pid", "home")).risk
+    nameless = measured(rows, population=frame_of(everyone).drop("pid", "home"))
+    assert "each of its rows counts as a person" in "".join(nameless.warnings)
+    alone = nameless.risk
     each = [
         max(len({p for p, _, y, _ in rows if y == x}), sum(y == x for _, _, y, _ in everyone))
         for x in {x for _, _, x, _ in rows}

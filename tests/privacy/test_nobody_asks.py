@@ -1,6 +1,7 @@
 """Nobody outside ``privacy/`` and ``checker/`` asks which class a model or a distance is."""
 
 import ast
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from incrowd.privacy.model import Model
 PACKAGE = Path(incrowd.__file__).parent
 CALLED = ("model", "part", "distance")  # what holds one, by the end of its name
 OTHERS = {"ModelSpec", "Mapping", "str"}  # ways to write a model, which are none
+ASKING = ("isinstance", "issubclass")
 
 
 def kinds() -> set[str]:
@@ -35,16 +37,20 @@ def names(node: ast.AST) -> set[str]:
 
 def questions(source: str, kinds: set[str]) -> Iterator[int]:
     """Yield the lines of a source that ask for a class."""
+    words = "|".join([*ASKING, "type", "__class__", *kinds])
+    if not re.search(rf"\b({words})\b", source):
+        return  # sooner than the source can be parsed
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ASKING:
             what, which = node.args
             held = isinstance(what, ast.Name | ast.Attribute) and ast.unparse(what).endswith(CALLED)
             if names(which) & kinds or (held and not names(which) & OTHERS):
                 yield node.lineno
         elif isinstance(node, ast.Compare):
-            text = ast.unparse(node)
+            named = names(node)
+            text = ast.unparse(node) if named & {"type", "__class__"} else ""
             by_kind = any(f"type({c})" in text or f"{c}.__class__" in text for c in CALLED)
-            if names(node) & kinds or by_kind:
+            if named & kinds or by_kind:
                 yield node.lineno
         elif isinstance(node, ast.MatchClass) and names(node.cls) & kinds:
             yield node.lineno

@@ -56,6 +56,17 @@ def test_the_usual_star_is_not_told() -> None:
     assert "--star" not in run(VERIFY).stderr
 
 
+def test_what_is_derived_is_left_open() -> None:
+    """Tests a policy file and Python's argument with a rule that the proof knows nothing of."""
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q").exit_code == 0
+    Path("derive.toml").write_text('[derive]\nage = "years(birth, 2024-12-31)"\n')
+    told = "whether 'age' is made of other columns as --derive says"
+    assert told in run(f"{VERIFY} --policy derive.toml").stderr
+    answer = ic.verify("o.csv", "t.csv", "o.proof", derive={"age": "years(birth, 2024-12-31)"})
+    assert told in answer.facts["not_checked"]
+    assert told not in run(VERIFY).stderr
+
+
 @pytest.mark.parametrize(("chance", "code"), [("0.5", 0), ("0.9", 0), ("0.25", 1), ("age=0.5", 0)])
 def test_a_veil_is_held_against_the_statement(chance: str, code: int) -> None:
     """Tests factors as asked for, smaller ones, and larger ones."""

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,7 @@ def test_two_runs_at_once_mix_no_files(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("undrawn")
 def test_no_other_run_names_a_file_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a run keeps its folder to itself from the table of pseudonyms to its reports."""
+    """Tests that a run keeps its folder to itself from its first file to its last."""
     fcntl = pytest.importorskip("fcntl")
     free: list[bool] = []
 
@@ -181,12 +182,15 @@ def test_no_other_run_names_a_file_in_between(monkeypatch: pytest.MonkeyPatch) -
         return True
 
     monkeypatch.setattr("incrowd.tables.atomic.sync_folder", lambda at: free.append(is_free(at)))
+    born = re.sub(r",(\d\d),", r",19\1-03-01,", TABLE).replace("age", "birth")
+    Path("people.csv").write_text(born)
     files = ("pseudonym-table", "proof", "statement", "report-internal", "metadata")
     asked = [word for name in files for word in (f"--{name}", f"{name}.html")]
-    asked += ["--pseudonym", "name=key", "-k", "2", "--sensitive", "illness", "-o", "out.csv"]
+    asked += ["--derive", "age=years(birth, 2024-12-30)", "--derived", "d.csv", "-o", "out.csv"]
+    asked += ["--pseudonym", "name=key", "-k", "2", "--sensitive", "illness"]
     told = CliRunner().invoke(cli, ["anonymize", "people.csv", *asked])
     assert told.exit_code == 0, told.output
-    assert free == [False] * (len(files) + 1)
+    assert free == [False] * (len(files) + 2)
     assert is_free(Path())
 
 

@@ -1,5 +1,6 @@
 """Figures behind the pictures, against plain counting; the pictures; frames; metadata."""
 
+import codecs
 import hashlib
 import json
 import re
@@ -287,7 +288,9 @@ def test_types():
 def test_beside_a_release(tmp_path, monkeypatch):
     """Tests reports and metadata of the command line, and that they describe the very file."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.csv").write_text("n;a;z\n1;34;01234\n2;36;01234\n3;34;01235\n4;36;01235\n")
+    (tmp_path / "in.csv").write_text(
+        "\ufeffn;a;z\n1;34;01234\n2;36;01234\n3;34;01235\n4;36;01235\n"
+    )
     words = "anonymize in.csv -o o.csv -k 2 --id n --report e.html --report-internal i.html"
     done = CliRunner().invoke(cli, [*words.split(), "--metadata", "o.json"])
     assert done.exit_code == 0, done.output
@@ -298,6 +301,7 @@ def test_beside_a_release(tmp_path, monkeypatch):
     assert resource["bytes"] == len(data)
     assert resource["hash"] == "sha256:" + hashlib.sha256(data).hexdigest()
     assert resource["dialect"]["delimiter"] == ";"
+    assert data.decode(resource["encoding"]).startswith("a;z\n") and data[:3] == codecs.BOM_UTF8
     assert [f["name"] for f in resource["schema"]["fields"]] == ["a", "z"]
     assert resource["schema"]["missingValues"] == ["", "*"]
     assert {f["type"] for f in resource["schema"]["fields"]} <= {"integer", "string"}
@@ -357,13 +361,15 @@ def test_several_files(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     for name in "ab":
         (tmp_path / "in" / f"{name}.csv").write_text("a|z\n34|1\n34|1\n36|2\n36|3\n")
-    words = ["anonymize", "in", "-k", "2", "--report-internal", "i.html", "-q"]
+    words = "anonymize in -k 2 --report-internal i.html -q --qi a --keep z --hierarchy a=mean"
+    words = words.split()
     words += ["--metadata", "m.json", "-o"]
     done = CliRunner().invoke(cli, [*words, "out"])
     assert (done.exit_code, "--metadata describes" in done.output) == (2, True)
     done = CliRunner().invoke(cli, [*words, "o.csv"])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["resources"][0]
+    assert found["schema"]["fields"][0]["description"].startswith("A cell is a figure of its class")
     first = (tmp_path / "o.csv").read_text().splitlines()[0]
     assert first == found["dialect"]["delimiter"].join(["a", "z"])
     assert "SHA-256 of the original" in (tmp_path / "i.html").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.report.inside import python_call
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.style import SHEET
+from incrowd.report.page import SHEET
 from incrowd.report.view import Inside
 from incrowd.tables import texts
 from incrowd.text.shell import shell_line

@@ -11,6 +11,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import InputError
+from incrowd.tables import atomic
 from incrowd.tables.atomic import alone_in
 
 
@@ -38,8 +39,11 @@ def test_two_runs_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     other.write("other.csv", "a-history-of-its-own")
 
 
-def test_alone_in(tmp_path: Path) -> None:
-    """Tests that a second one waits until the first has left, and that nothing is left over."""
+def test_alone_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tests that a second one waits until the first has left, says so, and leaves nothing."""
+    monkeypatch.setattr(atomic, "PATIENCE", 0.05)
     left = threading.Event()
     seen: list[bool] = []
 
@@ -52,6 +56,7 @@ def test_alone_in(tmp_path: Path) -> None:
         thread.start()
         thread.join(0.3)
         assert not seen
+        assert f"another run writes into the folder {tmp_path}" in caplog.text
         left.set()
     thread.join()
     assert seen == [True]

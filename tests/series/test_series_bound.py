@@ -11,7 +11,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import tables_of
 from incrowd.run.stop import Stop
 from incrowd.series import bound
-from incrowd.series.dear_sets import KEPT, Prices, Signed
+from incrowd.series.dear_sets import KEPT, Signed, WholePrices
 from series.test_series import VALUES, State, cheapest
 from solvers.small_tables import random_tree
 
@@ -53,7 +53,7 @@ def test_the_search_finds_all_sets_that_are_too_dear() -> None:
         one = Signed(members, rng.permutation(6)[:values].astype(np.int64))
         unit = int(rng.choice([1, 7]))
         u = rng.integers(-1, 4 * unit, len(order))
-        prices = Prices(u, rng.integers(0, 3 * unit, 6), int(rng.integers(0, 5 * unit)), unit)
+        prices = WholePrices(u, rng.integers(0, 3 * unit, 6), int(rng.integers(0, 5 * unit)), unit)
         slack = int(rng.integers(0, 3))
         found = one.too_dear(prices, leaves, tables_of(trees), slack)
         assert found is not None

@@ -6,7 +6,7 @@ import pytest
 from dial import few
 from incrowd.problem.instance import from_codes
 from incrowd.series import exchange
-from incrowd.series.themes import themes_of
+from incrowd.series.exchange import themes_of
 
 VALUES, WIDEST = 6, 3
 

@@ -13,9 +13,14 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
-from incrowd.solvers.approx import cycle_program, cycles
-from incrowd.solvers.approx.cycle_program import Pairs, minimum_cycles, programmed, relax
-from incrowd.solvers.approx.cycles import matched_cycles
+from incrowd.solvers.approx import cycle_program
+from incrowd.solvers.approx.cycle_program import (
+    Pairs,
+    matched_cycles,
+    minimum_cycles,
+    programmed,
+    relax,
+)
 from incrowd.solvers.approx.factor_1_2 import Factor12, minimum_cover, trimmed
 from incrowd.solvers.approx.factors import Factor, pair_costs
 from incrowd.solvers.approx.two_factor import TwoFactor
@@ -133,13 +138,13 @@ def test_fractional_programs_are_handed_over(monkeypatch: pytest.MonkeyPatch) ->
 def test_gadgets_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests points in pairs, in which every pair tempts to be taken twice, over several rounds."""
     sizes = []
-    matching = cycles.perfect_matching
+    matching = cycle_program.perfect_matching
 
     def counted(cost: Weights, word: Weights) -> PerfectMatching | None:
         sizes.append(len(cost))
         return matching(cost, word)
 
-    monkeypatch.setattr(cycles, "perfect_matching", counted)
+    monkeypatch.setattr(cycle_program, "perfect_matching", counted)
     rng = np.random.default_rng(35)
     most = 0
     for _ in range(few(20)):
@@ -175,7 +180,7 @@ def test_stopped_runs_are_lawful(method: Factor12 | TwoFactor) -> None:
 def test_too_many_gadgets_claim_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that cycles for which there is no memory end with the bound that is known."""
     weight = pair_costs(from_codes(np.random.default_rng(37).integers(0, 3, (12, 5)))[0])
-    monkeypatch.setattr(cycles, "MOST", 20)
+    monkeypatch.setattr(cycle_program, "MOST_MATCHED", 20)
     found = matched_cycles(weight, Context())
     assert found.edges is None and not found.finished
     assert minimum_cycles(weight, Context(), 1_000).finished

@@ -10,10 +10,15 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.exact import exact_classes, subset_convolution
+from incrowd.solvers.exact import subset_convolution
 from incrowd.solvers.exact.class_prices import class_prices
-from incrowd.solvers.exact.exact_classes import Candidates, tile
-from incrowd.solvers.exact.subset_convolution import SubsetConvolution, counted, sequences
+from incrowd.solvers.exact.subset_convolution import (
+    CandidateClasses,
+    SubsetConvolution,
+    counted,
+    sequences,
+    tile,
+)
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from oracle import optimum
 from partings import partitions
@@ -23,15 +28,15 @@ def as_bits(group) -> int:
     return sum(1 << row for row in group)
 
 
-def random_candidates(rng, rows: int, smallest: int) -> Candidates:
+def random_candidates(rng, rows: int, smallest: int) -> CandidateClasses:
     """About half of all sets of enough rows, with slacks 0 to 3."""
     part = np.array([s for s in range(1, 1 << rows) if s.bit_count() >= smallest], np.int64)
     part = part[rng.random(len(part)) < 0.5]
     size = np.array([int(s).bit_count() for s in part], np.int64)
-    return Candidates(part, size, rng.integers(0, 4, len(part)), rows, smallest)
+    return CandidateClasses(part, size, rng.integers(0, 4, len(part)), rows, smallest)
 
 
-def naive_counts(found: Candidates, most: int) -> list[int]:
+def naive_counts(found: CandidateClasses, most: int) -> list[int]:
     """Partitions by slack, each counted once for every order of its classes."""
     slack = dict(zip(found.part.tolist(), found.slack.tolist(), strict=True))
     counts = [0] * (most + 1)
@@ -80,7 +85,7 @@ def test_number_of_sequences():
 @pytest.mark.parametrize("tries", [0, 50_000])
 def test_tiling(tries, monkeypatch):
     """Tests that the search and the sure way behind it find classes of the wanted slack."""
-    monkeypatch.setattr(exact_classes, "TRIES", tries)
+    monkeypatch.setattr(subset_convolution, "TRIES", tries)
     rng = np.random.default_rng(4)
     for _ in range(few(12)):
         found = random_candidates(rng, 6, 2)

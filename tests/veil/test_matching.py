@@ -15,7 +15,7 @@ from incrowd.solvers.matching.branching import Branch
 from incrowd.solvers.matching.nodes import FAR, costs_of
 from incrowd.solvers.matching.pipeline import Effort
 from incrowd.solvers.matching.reduction import any_groups
-from incrowd.veil import leaves, matching, ties
+from incrowd.veil import matching, ties
 from incrowd.veil.lists import Classes
 from incrowd.veil.matching import UNIT, bits_of_lots, cheapest, matched, nodes_of
 from incrowd.veil.optimum import best, hidden_of_sets
@@ -100,8 +100,8 @@ def count_programs(monkeypatch) -> list[Branch]:
         seen.append(at)
         return one(columns, program, at)
 
-    one = leaves.solved
-    monkeypatch.setattr(leaves, "solved", solved)
+    one = ties.solved
+    monkeypatch.setattr(ties, "solved", solved)
     return seen
 
 
@@ -269,7 +269,7 @@ def test_what_is_not_proven_is_refused(monkeypatch):
     with pytest.raises(OutOfScopeError, match="not proven"):
         cheapest(*given, context)
     monkeypatch.setattr(ties, "FEW_STEPS", 0)
-    monkeypatch.setattr(leaves, "MOST_PROGRAMS", 0)
+    monkeypatch.setattr(ties, "MOST_PROGRAMS", 0)
     with pytest.raises(OutOfScopeError, match="which of them comes"):
         cheapest(*given, Context())
 

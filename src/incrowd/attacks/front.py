@@ -321,6 +321,7 @@ def finding(
     chance = np.random.default_rng([seed, number, *one.name.encode()])
     outcome, other = one.run(scene, number, chance), scene.other if one.other else None
     guessed = scene.approximate or (other is not None and other.approximate)
+    hang_together = one.family == "linkage" and scene.members.whose is not None
     return Finding(
         name=one.name,
         column=column,
@@ -328,7 +329,7 @@ def finding(
         against=one.against,
         outcome=outcome,
         held_out=held,
-        approximate=one.whose and guessed,
+        approximate=guessed and (one.whose or hang_together),
         required=limits.get(one.name),
     )
 

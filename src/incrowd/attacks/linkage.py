@@ -33,8 +33,10 @@ def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
         says = (
             "Somebody who knows a row of a person, the riskiest, and takes one of the released "
             f"rows that fit it, has one of this person's rows for {attack.rate:.1%} of the people; "
-            f"who takes one of the people of the class with the fewest is right in {1 / least:.1%}."
+            f"who takes one of the people of the class with the fewest is right in {1 / least:.1%}"
         )
+        matched = ", as rows were matched here: true classes may hold more people"
+        says += f"{matched if scene.approximate else ''}."
     more = {"allowed": 1 / least, "median_rows_that_fit": float(np.median(fitting))}
     return Outcome(attack=attack, control=by_lot(scene), says=says, more=more)
 

@@ -7,13 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.averages import (
-    CENTROID,
-    MEDIAN,
-    MOST_DIGITS,
-    Averages,
-    rounded,
-)
+from incrowd.hierarchy.averages import CENTROID, MEDIAN, MOST_DIGITS, Averages, rounded
 from incrowd.tables.base import Column, Replacement, narrow
 from incrowd.text.exact import decimals
 

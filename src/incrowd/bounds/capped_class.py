@@ -32,7 +32,7 @@ SLACK = 1e-9  # of a copy, in limits
 class CapLaw(NamedTuple):
     """Shares of classes of at least ``least`` rows: low, cap float64, shape (values,).
 
-    start, value: as in ``incrowd.bounds.copies_by_value.Law``.
+    start, value: as in ``incrowd.bounds.copies_by_value.ClosenessLaw``.
     """
 
     least: int

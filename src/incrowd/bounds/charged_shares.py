@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.charges import MOST_PAIRS, MOST_PATTERNS, charge_all, charging_of, emitted
-from incrowd.bounds.copies_by_value import Law
+from incrowd.bounds.copies_by_value import ClosenessLaw
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.reductions import adam_step
 from incrowd.bounds.rounds import Stop, no_stop
@@ -22,7 +22,7 @@ MARGIN = 0.05  # patterns that prices so much higher violate take part, in mean 
 
 def charged_shares(
     tree: LawfulTree,
-    law: Law,
+    law: ClosenessLaw,
     centre: NDArray[np.float64],
     stop: Stop = no_stop,
     iterations: int = ITERATIONS,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import LEAST_STEPS
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
-from incrowd.bounds.copies_by_value import CopiesByValue, Law, new_copies_by_value
+from incrowd.bounds.copies_by_value import ClosenessLaw, CopiesByValue, new_copies_by_value
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -39,10 +39,7 @@ LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at mos
 
 
 def charged_prices(
-    tree: LawfulTree,
-    start: NDArray[np.float64],
-    stop: Stop = no_stop,
-    report: Report = no_report,
+    tree: LawfulTree, start: NDArray[np.float64], stop: Stop = no_stop, report: Report = no_report
 ) -> Prices | None:
     """Return prices with their charge, sought from ``start``; None where the model has no charges.
 
@@ -55,7 +52,7 @@ def charged_prices(
     return safe_charges(tree, law, schedule.ascend(tree, law, start, stop, report))
 
 
-def law_of(tree: LawfulTree) -> Law | CapLaw | None:
+def law_of(tree: LawfulTree) -> ClosenessLaw | CapLaw | None:
     """Return the law of shares, or by equal distance, that is all a model asks; or None."""
     pricing, instance = tree.pricing, tree.instance
     if len(pricing.kind) != 1 or (pricing.kind[0] != VARIATION and tree.shares is None):
@@ -69,7 +66,7 @@ def law_of(tree: LawfulTree) -> Law | CapLaw | None:
     if tree.shares is not None:
         return CapLaw(tree.k, tree.shares.lows, tree.shares.caps, start, value)
     least, within = int(pricing.data[0]), float(pricing.data[1])
-    return Law(least, within, pricing.data[3 : 3 + values].copy(), start, value)
+    return ClosenessLaw(least, within, pricing.data[3 : 3 + values].copy(), start, value)
 
 
 class Charging(NamedTuple):
@@ -84,14 +81,18 @@ class Charging(NamedTuple):
     u: NDArray[np.float64]
     lists: Emission
     counts: NDArray[np.int64]
-    law: Law | CapLaw
+    law: ClosenessLaw | CapLaw
     s: CopiesByValue
     gradient: NDArray[np.float64]
     idle: NDArray[np.int64]
 
 
 def charging_of(
-    u: NDArray[np.float64], lists: Emission, patterns: int, tree: LawfulTree, law: Law | CapLaw
+    u: NDArray[np.float64],
+    lists: Emission,
+    patterns: int,
+    tree: LawfulTree,
+    law: ClosenessLaw | CapLaw,
 ) -> Charging:
     """Return what the charges of the first patterns of a list are worked out in."""
     scratch = copies_by_value_of(tree, law), np.zeros(len(u)), np.zeros((patterns, 2), np.int64)
@@ -140,9 +141,7 @@ def take_dearest(first: int, last: int, at: Any, shared: Any) -> None:
 
 
 def charge_all(
-    at: Charging,
-    step: int = 0,
-    shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
+    at: Charging, step: int = 0, shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 ) -> float:
     """Return F(u) and fill its supergradient.
 
@@ -180,7 +179,7 @@ class ChargedBound:
     def ascend(
         self,
         tree: LawfulTree,
-        law: Law | CapLaw,
+        law: ClosenessLaw | CapLaw,
         start: NDArray[np.float64],
         stop: Stop = no_stop,
         report: Report = no_report,
@@ -232,12 +231,14 @@ def work_of(sink: Emission, patterns: int) -> float:
     return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 
 
-def copies_by_value_of(tree: LawfulTree, law: Law | CapLaw) -> CopiesByValue:
+def copies_by_value_of(tree: LawfulTree, law: ClosenessLaw | CapLaw) -> CopiesByValue:
     """Allocate scratch for the classes of a tree's patterns."""
     return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.start) - 1)
 
 
-def safe_charges(tree: LawfulTree, law: Law | CapLaw, u: NDArray[np.float64]) -> Prices | None:
+def safe_charges(
+    tree: LawfulTree, law: ClosenessLaw | CapLaw, u: NDArray[np.float64]
+) -> Prices | None:
     """Return integer prices near u with what all patterns are charged; None where they do not fit.
 
     The prices are rounded down to multiples of 2^−30 of the largest, so that sums of them are

@@ -34,7 +34,7 @@ FIRST = 4  # columns in each of the first groups that are tried
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class GroupTable:
     """Some columns: the table of these alone, and its support prices.
 
     row: int64, shape (distinct,): the row of that table that each row of the whole one becomes.
@@ -102,7 +102,7 @@ def group_prices(
     return better(prices, weakest, instance.counts)  # as it is easily checked
 
 
-def parted(instance: Instance, k: int, visits: int, stop: Stop) -> list[Group]:
+def parted(instance: Instance, k: int, visits: int, stop: Stop) -> list[GroupTable]:
     """Part the columns into few groups whose support searches touch at most ``visits`` nodes.
 
     Each column alone is always within reach, also when time is up.
@@ -131,7 +131,7 @@ def dealt(order: NDArray[np.int64], number: int) -> list[tuple[int, ...]]:
 
 def supported(
     instance: Instance, k: int, parts: list[tuple[int, ...]], visits: int, stop: Stop
-) -> list[Group] | None:
+) -> list[GroupTable] | None:
     """Return groups of these columns with support prices.
 
     None for more than so many visits, and where time ends first.
@@ -144,7 +144,7 @@ def supported(
         if not complete:
             return None
         visits -= tree.visits
-        groups.append(Group(columns, tree, row, price))
+        groups.append(GroupTable(columns, tree, row, price))
     return groups
 
 

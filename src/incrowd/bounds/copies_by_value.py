@@ -15,7 +15,7 @@ from incrowd.kernels.jit import inner_kernel
 NOTHING = -1e300
 
 
-class Law(NamedTuple):
+class ClosenessLaw(NamedTuple):
     """A t-closeness: quota float64, shape (values,); start int64, shape (values + 1,).
 
     ``start[v]``: rows of the table with a smaller value than v.  value: int32, shape (distinct,).

@@ -6,7 +6,7 @@ dearest class of its size (Federgruen and Groenevelt 1986).  A value that once h
 later on.
 
 Entropy and recursive diversity: lawful classes of n rows are those that one of a few such f allows
-(``incrowd.privacy.shapes``); larger classes are bounded by the largest share of a value.
+(``incrowd.privacy.pricing``); larger classes are bounded by the largest share of a value.
 """
 
 from math import floor

@@ -126,7 +126,7 @@ def one_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that make a table up, in the order of their rows."""
-    if not path.is_dir():
+    if not files.ended(path).is_dir():
         return [path]
     found = sorted(p for p in path.iterdir() if p.name[:1] not in ("_", "."))
     fine = found and all(p.is_file() and p.name.isprintable() for p in found)

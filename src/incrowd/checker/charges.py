@@ -156,14 +156,7 @@ class Choice:
     """The classes of n rows, parted by which values go beyond their due."""
 
     def __init__(
-        self,
-        charges: Charges,
-        crowd: Crowd,
-        n: int,
-        bound: int,
-        slope: int,
-        last: int,
-        best: int,
+        self, charges: Charges, crowd: Crowd, n: int, bound: int, slope: int, last: int, best: int
     ) -> None:
         self.charges, self.crowd, self.n, self.best = charges, crowd, n, best
         self.bound, self.slope, self.left = bound, slope, CHOICES

@@ -83,11 +83,7 @@ class Kept(NamedTuple):
         return max(0, total - sum(over[: self.most]))
 
 
-def kept(
-    before: pl.DataFrame,
-    proof: files.Proof,
-    models: Sequence[Mapping[str, Any]],
-) -> Kept:
+def kept(before: pl.DataFrame, proof: files.Proof, models: Sequence[Mapping[str, Any]]) -> Kept:
     """Return what a release keeps of its original, as the proof says.
 
     Rejected are more deleted rows than may be, deletions under models that look at more than a

@@ -104,7 +104,7 @@ def read_csv(
     text = text.removeprefix("\ufeff")
     table = read_text(text.encode(), delimiter, end, released)
     if not reading.odd_header:
-        by_lines = "\n" if "\n" in text or "\r" not in text else "\r"
+        by_lines = "\r" if "\r" in text and not has_feed(text, delimiter) else "\n"
         require(end == by_lines, f"the proof reads lines that end otherwise than the file's{ODD}")
         require_header(text, delimiter, end, reading.delimiter is not None)
         lines = not table.height and re.search("[\r\n]", text.rstrip("\r\n"))
@@ -146,6 +146,12 @@ def shown(data: bytes, text: str, delimiter: str, encoding: str) -> bool:
     if encoding.startswith(WIDE):  # of other bytes it makes characters that end no line
         return "\0" not in text and any(end in text for end in "\r\n")
     return all(text.count(c) == data.count(c.encode()) for c in f'{delimiter}"\r\n')
+
+
+def has_feed(text: str, delimiter: str) -> bool:
+    """Whether an LF stands outside quotes: then it ends lines, and a CR alone does not."""
+    quoted = rf'(?<![^\r\n{re.escape(delimiter)}])"[^"]*(?:""[^"]*)*"(?!")'
+    return any(found[0] == "\n" for found in re.finditer(rf"{quoted}|\n", text))
 
 
 def require_header(text: str, delimiter: str, end: str, given: bool) -> None:

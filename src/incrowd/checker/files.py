@@ -56,7 +56,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
 
     And one whose parts say that they are larger than an original of so many rows calls for.
     """
-    data = parts_of(Path(path).read_bytes(), ("proof.json", *PARTS))
+    data = parts_of(ended(path).read_bytes(), ("proof.json", *PARTS))
     require_short(data["proof.json"], rows)
     try:
         facts = read_json(data.pop("proof.json"), parse_float=_no_number)
@@ -88,6 +88,17 @@ def read_proof(path: str | Path, rows: int) -> Proof:
             size = table[column].str.len_bytes().cast(pl.Int64).sum() if text else 0
             require_within(size <= SMALL + TEXT * rows, f"{name}: {column} {LONG}")
     return Proof(facts, *tables)
+
+
+def ended(path: str | Path, pipe: bool = False) -> Path:
+    """Return the path of a file or folder; rejected is a device, which may have no end.
+
+    ``pipe``: take one, as it is read once.
+    """
+    path = Path(path)
+    fine = path.is_file() or path.is_dir() or not path.exists() or (pipe and path.is_fifo())
+    require(fine, f"{path.name} is a pipe or a device, and no file")
+    return path
 
 
 def require_short(text: bytes, rows: int) -> None:

@@ -78,10 +78,11 @@ def check(
         read = files.read_proof(proof, both.most_rows(original, release))
         facts = proved(Path(release), Path(original), read, reading)
         for column, path in (hierarchies or {}).items():
-            require_hierarchy(read, column, Path(path).read_bytes())
+            require_hierarchy(read, column, files.ended(path, True).read_bytes())
         if statement is not None:
             hash_of_proof = files.sha256(Path(proof).read_bytes())
-            facts |= require_statement(Path(statement).read_bytes(), read, hash_of_proof)
+            stated = files.ended(statement, True).read_bytes()
+            facts |= require_statement(stated, read, hash_of_proof)
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column, no.mistaken)
@@ -142,11 +143,7 @@ def compared(
 
 
 def require_columns(
-    before: pl.DataFrame,
-    after: pl.DataFrame,
-    origin: Ints,
-    roles: dict[str, list[str]],
-    safe: bool,
+    before: pl.DataFrame, after: pl.DataFrame, origin: Ints, roles: dict[str, list[str]], safe: bool
 ) -> None:
     """Every column has one role, identifiers are gone, sensitive and kept columns unchanged."""
     named = [c for names in roles.values() for c in names]

@@ -1,6 +1,6 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -126,6 +126,8 @@ def published(
 
     From the first name on that it gives, ``turn`` lets no other run name files beside the release.
     """
+    from incrowd.tables.files import write_around
+
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
@@ -157,10 +159,6 @@ def published(
             from incrowd.proof.proven import require_unchanged
 
             require_unchanged(release, table, seen)
-        if given["derived"] is not None:
-            from incrowd.tables.files import write_as_it_is
-
-            write_as_it_is(source, given["derived"])
         told, met = with_earlier(release, given)
 
         def first() -> None:
@@ -171,8 +169,15 @@ def published(
             if given["held_back"] is not None:
                 cast("ExtendedRelease", release).write_held(given["held_back"])
 
-        original = given["joined"] or given["derived"] or table
-        return release, told, publish(told, original, output, given, first, listener), met
+        facts: dict[str, Any] = {}
+
+        def publish_of(originals: Sequence[Path]) -> None:
+            original = originals[0] if originals else table
+            facts.update(publish(told, original, output, given, first, listener))
+
+        beside = [(source, given["derived"]), (told.source, given["joined"])]
+        write_around([one for one in beside if one[1] is not None], publish_of)
+        return release, told, facts, met
 
 
 def tell(
@@ -367,7 +372,7 @@ def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
 
 def publish(
     release: "Release",
-    table: str,
+    table: str | Path,
     output: str,
     given: dict[str, Any],
     first: Callable[[], None],

@@ -221,14 +221,22 @@ def record(release: "CodebookRelease", output: str) -> dict[str, Any]:
 @click.option("--delta", metavar="X", help="Say the least k with which δ is at most this.")
 @sample_option
 @epsilon_option
-def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
+@options.json_option
+def delta(k: int | None, delta: str | None, sample: str, epsilon: str, as_json: bool) -> None:
     """Say the δ of a release by patterns, without any table."""
     if (k is None) == (delta is None):
         raise InputError("give either -k or --delta")
     found = codebooks.least_k(sample, epsilon, delta) if k is None else k
     known = codebooks.delta_of(found, sample, epsilon)
-    click.echo(known if delta is None else found)
-    warn(codebooks.of_delta(codebooks.Asked.of(found, sample, epsilon), known))
+    asked = codebooks.Asked.of(found, sample, epsilon)
+    warnings = codebooks.of_delta(asked, known)
+    if as_json:
+        facts = {"sample": float(asked.sample), "epsilon": float(asked.epsilon)}
+        more = {"warnings": warnings} if warnings else {}
+        print_json({"k": found, **facts, "delta": known} | more)
+    else:
+        click.echo(known if delta is None else found)
+    warn(warnings)
 
 
 def verified(

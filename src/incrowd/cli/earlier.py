@@ -56,10 +56,8 @@ def with_earlier(release: "Release", given: dict[str, Any]) -> tuple["Release", 
     original = options.opened_beside(given["existing_original"], given)
     if any(given[name] for name in OF_WHOLE):
         extended = cast("ExtendedRelease", release)
-        told = extended.whole(original, given["existing_proof"], given["existing"])
-        if given["joined"]:
-            told.write_original(given["joined"])
-        release, again = told, told.again
+        release = extended.whole(original, given["existing_proof"], given["existing"])
+        again = release.again
     else:
         from incrowd.existing.whole import met_again
 

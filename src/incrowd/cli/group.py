@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -134,7 +134,7 @@ def guarded(run: Callable[[], Any]) -> int:
         options = (
             [name for one in error.ctx.command.params for name in one.opts] if error.ctx else []
         )
-        said = reworded(one_line(error.format_message()), "--qi" in options)
+        said = reworded(one_line(error.format_message()), options)
         return told(f"{said} (see {path} --help)", 2)
     except click.ClickException as error:
         return told(one_line(error.format_message()), 2)
@@ -178,18 +178,24 @@ def no_option(error: click.NoSuchOption) -> str:
     path = context.command_path if context else "incrowd"
     parameters = context.command.params if context else ()
     names = [name.lstrip("-") for one in parameters for name in one.opts if name.startswith("--")]
-    hint = did_you_mean(error.option_name.lstrip("-"), names)
+    given = error.option_name.lstrip("-")
+    turned = [name for name in names if {*name.split("-")} == {*given.split("-")}]
+    hint = f"; did you mean {turned[0]!r}?" if turned else did_you_mean(given, names)
     near = hint.replace("mean '", "mean '--") if "did you mean" in hint else ""
     return f"No such option {error.option_name!r}{near} (see {path} --help)"
 
 
-def reworded(text: str, names: bool) -> str:
+def reworded(text: str, options: Collection[str]) -> str:
     """Return what click says of arguments in words that need no program to be known.
 
-    names: whether the command takes names of columns.
+    options: those of the command, which tell what else an argument too many may stand for.
     """
-    if names and text.startswith("Got unexpected extra argument"):
-        return f"{text}; several names are one text, with commas and no blanks: --qi age,sex"
+    if text.startswith("Got unexpected extra argument"):
+        if "--original" in options:
+            text += "; the table that a release was made from is named by --original IN"
+        if "--qi" in options:
+            text += "; several names are one text, with commas and no blanks: --qi age,sex"
+        return text
     number = text.replace("a valid float", "a number like 60 or 0.01")
     return number.replace("a valid integer", "a whole number")
 

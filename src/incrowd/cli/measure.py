@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "--require-k",
     type=click.IntRange(1),
     metavar="K",
-    help="Exit with 1 unless the table is K-anonymous.",
+    help="Exit with 1 unless the table is K-anonymous, as one without rows is.",
 )
 @click.option(
     "--group",
@@ -94,7 +94,7 @@ def measure(table: str, as_json: bool, quiet: bool, require_k: int | None, **giv
         print_json(found.record())
     elif not quiet:
         print_tables(found)
-    if require_k is not None and found.k < require_k:
+    if require_k is not None and found.rows and found.k < require_k:
         people = (
             counted(found.k, "row")
             if found.people is None

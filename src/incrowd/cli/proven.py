@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.checker.both import files_of, hash_at, start_of
 from incrowd.checker.delimited import Reading
-from incrowd.checker.files import form_of
+from incrowd.checker.files import ended, form_of
 from incrowd.checker.rejection import PROOF, STATEMENT, TABLES, RejectedError
 from incrowd.checker.verify import check
 from incrowd.cli import options
@@ -129,7 +129,9 @@ def hash_of(path: str) -> str:
 def stated_in(path: str) -> Mapping[str, Any]:
     """Read a public statement; InputError where it is none."""
     try:
-        stated = json.loads(Path(path).read_bytes())
+        stated = json.loads(ended(path, True).read_bytes())
+    except RejectedError as error:
+        raise InputError(f"--statement {error}") from None
     except OSError as error:
         raise InputError(f"--statement {path}: {error.strerror}") from None
     except (ValueError, RecursionError):

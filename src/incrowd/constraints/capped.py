@@ -58,7 +58,7 @@ def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Contex
     if not plan.limits or not table.instance.rows:
         return solve_plan(table.problem, plan, method, context)
     require_possible(table, plan)
-    search = Search(table, plan, method, context)
+    search = CappedSearch(table, plan, method, context)
     search.run()
     search.repair()
     return search.result()
@@ -94,7 +94,7 @@ class Price:
 
 
 @dataclass(eq=False)
-class Search:
+class CappedSearch:
     """Attempts at rising prices; the best release within the caps, and the best bound."""
 
     table: Coded

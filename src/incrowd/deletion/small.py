@@ -125,18 +125,19 @@ class Units:
         return self.problem.instance.join_costs(low, high)
 
     def block(self, one: int, factor: NDArray[np.float64]) -> Ints:
-        """Return the copies of a unit and of others near it, rising.
+        """Return the copies of a unit and of others near it, rising; none of one that is too large.
 
         factor: float64, shape (units,): how much farther each shall seem than it is.
         """
-        copies = self.problem.instance.copies
-        held, chosen = Counter(copies[self.members[one]].tolist()), [one]
+        copies, held, chosen = self.problem.instance.copies, Counter[int](), list[int]()
         near = np.argsort(self.joined(one) * factor, kind="stable")[:NEAR].tolist()
-        for other in [*self.spare(), *near]:
+        for other in [one, *self.spare(), *near]:
             more = held + Counter(copies[self.members[other]].tolist())
             if other not in chosen and work_of(more.values()) <= MOST:
                 held = more
                 chosen.append(other)
+            elif not chosen:
+                return np.zeros(0, np.int64)
         return np.sort(np.concatenate([self.members[other] for other in chosen]))
 
     def spare(self) -> list[int]:

@@ -10,7 +10,7 @@ from incrowd.report.association import associations
 from incrowd.report.counts import EDGES
 from incrowd.report.view import bars_of
 from incrowd.tables.base import Column, Source, Table, narrowed
-from incrowd.tables.whose import OwnedTable
+from incrowd.tables.whose import OwnedTable, owners
 
 LARGEST = 100  # sizes of classes from there on are one bar
 SUBSETS = 2  # columns that stand together in the list of those that tell people apart
@@ -35,20 +35,20 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     """
     star = release.policy.star
     person, table = with_owners(release)
+    whose = release.roles.person
+    everyone: Table | None = population
+    lacks = everyone is not None and not {*whose} <= {*everyone.columns}
+    if everyone is not None and person is not None and not lacks:
+        everyone = OwnedTable(everyone, person, owners(everyone, whose))
     after = measure(
-        table,
-        qi=release.roles.qi,
-        population=population,
-        subsets=SUBSETS,
-        star=star,
-        person=person,
+        table, qi=release.roles.qi, population=everyone, subsets=SUBSETS, star=star, person=person
     )
     return {
         "k": release.k,
         "people": release.people,
         "rows": release.rows,
         **sizes(before, after),
-        "risk": risks(before, after, release.k),
+        "risk": risks(before, after, release.k, lacks),
         "subsets": subsets(before, after),
         **use(release),
     }
@@ -87,9 +87,11 @@ def binned(found: Measure, edges: list[int]) -> list[int]:
     return np.bincount(place, rows, len(edges)).astype(np.int64).tolist()
 
 
-def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
-    """Return the risks by name; ``kind`` says how the numbers read."""
+def risks(before: Measure, after: Measure, k: int, lacks: bool) -> list[dict[str, Any]]:
+    """Return the risks by name; ``kind`` says how the numbers read.
 
+    ``lacks``: people are counted, and the population lacks the columns that name them.
+    """
     was, now = before.risk, after.risk
     if was is None or now is None:
         return []
@@ -97,6 +99,7 @@ def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
         "people", "person", ", each once a class")  # fmt: skip
     mean = "all rows" if after.people is None else "all people, each by the riskiest row"
     knows = f"who knows that a person is in the table finds the {one}"
+    each_row = ", each of whose rows counts as a person," * lacks
     found: list[tuple[str, str, str, Any, Any]] = [
         ("Alone", "rows that nobody else agrees with", "rows",
          before.unique_rows, after.unique_rows),
@@ -106,7 +109,8 @@ def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
          was.prosecutor_highest, now.prosecutor_highest),
         ("Prosecutor, on average", f"the same, over {mean}", "share",
          was.prosecutor_average, now.prosecutor_average),
-        ("Journalist, highest", f"who only knows the population finds the {one}, at worst", "share",
+        ("Journalist, highest",
+         f"who only knows the population{each_row} finds the {one}, at worst", "share",
          was.journalist_highest, now.journalist_highest),
         ("Marketer", f"{all_} linked rightly by who links them all{each}", "share",
          was.marketer, now.marketer),

@@ -47,10 +47,7 @@ OUTPUTS = {
     "statement": Output("statement.json", "--statement", "models, cost, bound; no cell", True),
     "proof": Output("release.proof", "--proof", "for an auditor: it can undo all", False),
     "internal": Output(
-        "internal-report.html",
-        "--report-internal",
-        "for colleagues: figures of the table",
-        False,
+        "internal-report.html", "--report-internal", "for colleagues: figures of the table", False
     ),
     "policy": Output("policy.toml", "", "what was asked, to do it again", False),
 }

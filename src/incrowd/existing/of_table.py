@@ -38,7 +38,7 @@ from incrowd.existing.served import (
     require_joined_texts,
     require_other_names,
 )
-from incrowd.existing.told import in_words, told
+from incrowd.existing.told import in_words, told, why_held
 from incrowd.existing.union import union
 from incrowd.existing.whole import WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
@@ -68,11 +68,13 @@ class ExtendedRelease(Release):
     ----------
     existing: the earlier release.
     held: int64, shape (rows held back,), rising: new rows left out, see ``existing.told``.
+    held_for: why they are, in words; empty where none is.
     caution: what the difference to the earlier release tells; None for nothing.
     """
 
     existing: Any = None
     held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    held_for: str = ""
     caution: str | None = None
     shuffle: NDArray[np.int64] | None = field(default=None)
 
@@ -301,6 +303,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         held=np.flatnonzero(placing.held),
+        held_for=why_held(placing.lost, placing.untold),
         caution=in_words(counts_told, len(placing.place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
@@ -321,6 +324,7 @@ def placed(
     known = told(placing.table, edit())
     while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
         placing.hold(which)
+        placing.untold.update({name: int(rows.sum()) for name, rows in known.items()})
         known = {}
         if placing.broken:  # a cap is a share of fewer rows now
             placing.search(stop)

@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, LackingError
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
-from incrowd.hierarchy.paths import Grid, Where, chart
+from incrowd.hierarchy.paths import LabelRows, Where, chart
 from incrowd.hierarchy.text import read_lines
 from incrowd.hierarchy.tree import STAR
 
@@ -48,7 +48,7 @@ class HierarchyFile:
         columns = lines.even_columns()
         clean = _clean_columns(columns) if columns else None
         if clean is not None:
-            return Tidy(Grid(clean, lines.name, lines.where))
+            return Tidy(LabelRows(clean, lines.name, lines.where))
         return tidy(lines.rows, lines.name, lines.where)
 
 
@@ -84,9 +84,9 @@ class HierarchyRows:
 
 @dataclass(frozen=True, eq=False)
 class Tidy:
-    """Rows straightened out to a `Grid`, and what was wrong with the rows that were left out."""
+    """Rows straightened out to `LabelRows`, and what was wrong with the rows that were left out."""
 
-    grid: Grid
+    grid: LabelRows
     faults: list[str] = field(default_factory=list)
     repeated: int = 0
 
@@ -112,7 +112,7 @@ def tidy(rows: Sequence[Sequence[str]], origin: str, where: Where) -> Tidy:
     kept, repeated = _once(paths, places, where, faults)
     columns = list(zip(*(paths[i] for i in kept), strict=True)) or [(), ()]
     index = [places[i] for i in kept]
-    return Tidy(Grid(columns, origin, lambda i: where(index[i]), uneven), faults, repeated)
+    return Tidy(LabelRows(columns, origin, lambda i: where(index[i]), uneven), faults, repeated)
 
 
 def _clean_columns(columns: list[list[str]]) -> list[list[str]] | None:
@@ -205,7 +205,7 @@ def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     return paths.ladder(column, np.array(rows, np.int64), leaves, stray)
 
 
-def _with_declared(grid: Grid, known: Sequence[str]) -> Grid:
+def _with_declared(grid: LabelRows, known: Sequence[str]) -> LabelRows:
     """Add the values declared missing that a file lacks: they stay, or become ``*``."""
     declared = sorted(set(apart(known)[1]).difference(grid.columns[0]))
     if not declared:

@@ -20,7 +20,7 @@ Where = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class LabelRows:
     """Rows of labels, all of one length, from a leaf to ``*``; leaves pairwise different.
 
     Attributes
@@ -127,7 +127,7 @@ def _add_stray(
     )
 
 
-def chart(grid: Grid) -> Paths:
+def chart(grid: LabelRows) -> Paths:
     """Check a grid and number its nodes.
 
     Raises
@@ -173,7 +173,7 @@ def rule_ladder(
     count = len(columns[0])
     require_no_star(column, origin, columns[0])
     place = f"column {column!r}, {origin}"
-    paths = chart(Grid([*columns, [STAR] * count], origin, lambda row: place, derived=True))
+    paths = chart(LabelRows([*columns, [STAR] * count], origin, lambda row: place, derived=True))
     return paths.ladder(column, np.arange(count), columns[0], missing)
 
 
@@ -199,7 +199,7 @@ def number(columns: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.int3
     return list(seen), ids
 
 
-def faults(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
+def faults(grid: LabelRows, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
     """Yield what is wrong with the shape of a hierarchy, one message per broken label.
 
     Checks in this order, and stops after the first kind found, since one mistake shows itself in
@@ -214,7 +214,7 @@ def faults(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[str
             return
 
 
-def _cycles(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
+def _cycles(grid: LabelRows, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
     reported: set[int] = set()
     for low in range(len(ids)):
         for high in range(low + 2, len(ids)):
@@ -230,7 +230,7 @@ def _cycles(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[st
                     )
 
 
-def _values_as_groups(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
+def _values_as_groups(grid: LabelRows, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
     value_row = np.full(len(names), -1, np.int64)
     value_row[ids[0]] = np.arange(ids.shape[1])
     reported: set[int] = set()
@@ -248,7 +248,7 @@ def _values_as_groups(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> I
                 )
 
 
-def _two_parents(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
+def _two_parents(grid: LabelRows, names: list[str], ids: NDArray[np.int32]) -> Iterator[str]:
     child, parent = ids[:-1].ravel(), ids[1:].ravel()
     row = np.tile(np.arange(ids.shape[1]), len(ids) - 1)
     step = child != parent

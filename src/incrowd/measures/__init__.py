@@ -4,8 +4,7 @@ of_table.py   measure(): wiring only       roles.py  the columns by role
 figures.py    the result
 people.py     rows that agree, and the people and households behind them
 sensitive.py  diversity, closeness, likeness, disclosure
-risk.py       prosecutor, journalist, marketer
-subsets.py    who is unique on a few columns
+risk.py       prosecutor, journalist, marketer; who is unique on a few columns
 loss.py       stars and entropy lost
 orders.py     the natural order of a column's values; metric_file.py  orders and distances in files
 """

@@ -35,12 +35,12 @@ from incrowd.measures.people import (
     owners_of,
     pairs_counted,
     risk_of_people,
+    uncounted,
     unowned,
 )
-from incrowd.measures.risk import people_behind, risk_figures
+from incrowd.measures.risk import people_behind, risk_figures, subset_figures
 from incrowd.measures.roles import Names, known_columns, of_release, require_named, roles_of
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
-from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, people_twice, twins
 from incrowd.privacy.classes import Classes
@@ -52,6 +52,7 @@ from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
 from incrowd.tables.files import is_release
 from incrowd.tables.numbers import require_decimal_texts
+from incrowd.tables.totals import NO_ROWS
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 from incrowd.text.numerals import POINT, require_decimal
 
@@ -132,6 +133,7 @@ def measure(
     codes = [(column.codes, len(column.values)) for column in columns]
     agreed = agreement(codes, table.rows)
     rows, whose = agreed, owners_of(table, named)
+    everyone = None if population is None else open_table(population)
     agreed = counting(rows, whose)
     trees = {
         c: source_of(spec, marks_for(marks, c), decimal) for c, spec in (hierarchies or {}).items()
@@ -159,9 +161,10 @@ def measure(
         stars=stars,
         stars_fraction=stars / (table.rows * len(known)) if table.rows else 0.0,
         columns=tuple(lost),
-        risk=_risk(known, columns, agreed, population, star, named, whose) if table.rows else None,
+        risk=_risk(known, columns, agreed, everyone, star, named, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
+            *(() if table.rows else [NO_ROWS]),
             *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),
             *found_together(marked, table.rows, int(sizes[0]) if len(sizes) else 0),
             *_pairs_told(known, columns, rows, star, original),
@@ -170,6 +173,7 @@ def measure(
             *people_twice({name: table.encode(name).values for name in named}),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked, decimal),
             *unowned(table, named, household),
+            *(uncounted(everyone, named) if everyone is not None else ()),
         ),
         combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
@@ -313,18 +317,17 @@ def _risk(
     known: Sequence[str],
     columns: Sequence[Column],
     agreed: Agreement,
-    population: Any,
+    population: Table | None,
     star: str,
     named: list[str],
     whose: NDArray[np.int64] | None,
 ) -> RiskFigures:
     people = None
     if population is not None:
-        everyone = open_table(population)
-        known_columns("population", known, everyone)
-        others = [everyone.encode(name) for name in known]
-        there = {*named} <= {*everyone.columns}  # else each of its rows is a person
-        theirs = owners_of(everyone, named) if there else None
+        known_columns("population", known, population)
+        others = [population.encode(name) for name in known]
+        there = {*named} <= {*population.columns}  # else each of its rows is a person
+        theirs = owners_of(population, named) if there else None
         people = people_behind(columns, agreed, others, star, theirs)
     found = risk_figures(agreed.sizes, people)
     return found if whose is None else risk_of_people(agreed, whose, found)

@@ -10,12 +10,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import listed
 from incrowd.kernels.types import Ints
 from incrowd.measures.figures import GroupFigures, RiskFigures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import together
 from incrowd.privacy.classes import Classes, values_by_class
-from incrowd.tables.base import Column, Source, Table
+from incrowd.tables.base import Column, Table
 from incrowd.tables.whose import ownerless, owners
 
 LARGEST = 2**62
@@ -82,7 +83,7 @@ def representatives(agreed: Agreement) -> NDArray[np.int64]:
     return row
 
 
-def owners_of(table: Source, names: list[str]) -> Ints | None:
+def owners_of(table: Table, names: list[str]) -> Ints | None:
     """int64, shape (rows,): whose each row is; None without names."""
     return owners(table, names).codes.astype(np.int64) if names else None
 
@@ -97,6 +98,18 @@ def unowned(table: Table, person: Sequence[str], group: Sequence[str]) -> Iterat
                 f"{rows:,} of {table.rows:,} rows have no value in {named}: each counts as a "
                 f"{what} of its own"
             )
+
+
+def uncounted(population: Table, person: Sequence[str]) -> Iterator[str]:
+    """Yield why rows of the population count as people, though people are counted."""
+    lacking = [name for name in person if name not in population.columns]
+    if lacking:
+        yield (
+            f"the population has no column {listed(lacking)}, so each of its rows counts as a "
+            "person; where people have several rows there, journalist and marketer risk are higher"
+        )
+    else:
+        yield from (f"population: {told}" for told in unowned(population, person, ()))
 
 
 def counting(agreed: Agreement, whose: Ints | None) -> Agreement:

@@ -80,14 +80,14 @@ class AlikeSolution(Solution):
         return low, high
 
 
-class Split(NamedTuple):
+class ColumnsByPerson(NamedTuple):
     """Quasi-identifiers, by number: those constant within each person, and the others."""
 
     constant: tuple[int, ...]
     varying: tuple[int, ...]
 
 
-def split_of(leaves: NDArray[np.int32], whose: Ints) -> Split:
+def split_of(leaves: NDArray[np.int32], whose: Ints) -> ColumnsByPerson:
     """Tell the columns that are constant within each person from the others."""
     order = np.argsort(whose, kind="stable")
     same = whose[order][1:] == whose[order][:-1]
@@ -95,7 +95,7 @@ def split_of(leaves: NDArray[np.int32], whose: Ints) -> Split:
     for j in range(leaves.shape[1]):
         codes = leaves[order, j]
         found[bool((codes[1:] != codes[:-1])[same].any())].append(j)
-    return Split(tuple(found[0]), tuple(found[1]))
+    return ColumnsByPerson(tuple(found[0]), tuple(found[1]))
 
 
 def solve_alike(
@@ -154,7 +154,12 @@ def certified(table: Coded, k: int, known: Prices | None) -> Prices:
 
 
 def of_both(
-    table: Coded, persons: Persons, split: Split, k: int, method: str | Solver, context: Context
+    table: Coded,
+    persons: Persons,
+    split: ColumnsByPerson,
+    k: int,
+    method: str | Solver,
+    context: Context,
 ) -> Solved:
     """Find a release of a table in which some columns are constant, and some vary."""
     stop = context.stop

@@ -47,11 +47,7 @@ APART = (  # an option, those that it is not served with, and why
     ),
 )
 UNSERVED = (  # where, options that are not served there, and why, or what to do instead
-    (
-        "by bound",
-        "delete_rows suppress_rows protect",
-        "make a release, which says its own bound",
-    ),
+    ("by bound", "delete_rows suppress_rows protect", "make a release, which says its own bound"),
     (
         "by frontier",
         "delete_rows suppress_rows protect constant_alike links_rows veil",

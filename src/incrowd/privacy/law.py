@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.errors import OutOfScopeError
 
 SHARES, DISTINCT, EQUAL, CUMULATED, NODES, ENTROPY, RECURSIVE, CARRIED, CALLED, ROWS = range(10)
-ONCE = 10
+ONCE, COUNTED = 10, 11
 STEP = Fraction(1, 2**60)
 LARGEST = 2**62
 
@@ -26,7 +26,8 @@ class Law(NamedTuple):
     (``incrowd.privacy.t_closeness``); ENTROPY numerator and denominator of l; RECURSIVE those of c,
     and l; ROWS the least number of rows, whatever the attribute; ONCE another kind, the number of
     values that it looks at, the value of each of the attribute's own (of which any number of rows
-    count once), and the other kind's numbers.
+    count once), and the other kind's numbers.  Kernels ask that kind of a histogram of those that
+    count once, and COUNTED of DISTINCT: the l values are the sum of such a histogram.
     """
 
     kind: int
@@ -66,7 +67,8 @@ class Laws(NamedTuple):
     in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows.  ``pad`` is
     room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.  ``rare``: 1
     where some law is of a kind that few models have; None else, and kernels are compiled without
-    it.
+    it.  ``once`` (shape (places,)): the place where what stands at a place counts once, however
+    many rows of a class have it, or −1 where there is none.
     """
 
     least: NDArray[np.int64]
@@ -77,6 +79,7 @@ class Laws(NamedTuple):
     data: NDArray[np.int64]
     room: NDArray[np.int64]
     pad: NDArray[np.int64]
+    once: NDArray[np.int64]
     rare: int | None
 
 

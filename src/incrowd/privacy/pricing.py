@@ -4,7 +4,7 @@ A model states a relaxation of itself on one attribute; ``incrowd.bounds.pricing
 the rows of any pattern.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, floor
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.close_counts import close_counts
-from incrowd.privacy.shapes import LARGEST, most_uneven
 
+LARGEST = 24  # rows up to which all falling counts are tried: 1,575 of them
 Counts = NDArray[np.int64]
 CAPPED, DISTINCT, VARIATION, POTENTIAL, WHOLE, RANKED = range(6)
 SIZES = 6
@@ -180,3 +180,37 @@ def listed_counts(t: Fraction | None, k: int, sizes: int, counts: list[int]) -> 
         where += [float(first), -1.0 if listed is None else float(len(listed))]
         lists += [float(h) for one in listed or () for h in one]
     return where + lists
+
+
+def most_uneven(
+    size: int, values: int, lawful: Callable[[Sequence[int]], bool]
+) -> list[tuple[int, ...]]:
+    """Return the lawful falling counts of ``size`` rows, at most ``LARGEST``, of ``values`` values.
+
+    Without those that others of them majorize (Marshall and Olkin 1979): entropy and recursive
+    diversity allow whatever lawful counts majorize.
+    """
+    found: list[tuple[int, ...]] = []
+    for shape in falling(size, size, values):  # what majorizes another comes before it
+        if not any(majorizes(other, shape) for other in found) and lawful(shape):
+            found.append(shape)
+    return found
+
+
+def falling(rows: int, largest: int, values: int) -> Iterator[tuple[int, ...]]:
+    """Yield all falling counts of so many rows, in falling lexicographic order."""
+    if rows == 0:
+        yield ()
+        return
+    for first in range(min(rows, largest), 0, -1):
+        if first * values < rows:
+            break
+        for rest in falling(rows - first, first, values - 1):
+            yield first, *rest
+
+
+def majorizes(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether the j largest of falling counts sum to at least as much, for each j."""
+    tops = [*accumulate(one)]
+    tops += tops[-1:] * (len(other) - len(one))
+    return all(x >= y for x, y in zip(tops, accumulate(other), strict=False))

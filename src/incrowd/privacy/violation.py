@@ -8,13 +8,17 @@ threshold is lawful only as l or more equal shares: no double admits an unlawful
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.privacy.asked import unlawful
 from incrowd.privacy.law import (
     CALLED,
     CARRIED,
+    COUNTED,
     CUMULATED,
     DISTINCT,
     ENTROPY,
@@ -28,6 +32,22 @@ from incrowd.privacy.law import (
 from incrowd.privacy.transport_kernel import transport_above
 
 ROW = 1024
+
+
+def called_back(typingctx: Any, address: Any, place: Any) -> Any:
+    """Call the function at ``address`` (int64) with ``place`` (a pointer, as int64): its bool."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        form = ir.FunctionType(context.get_value_type(types.int64), [cgutils.voidptr_t])
+        function = builder.inttoptr(args[0], form.as_pointer())
+        found = builder.call(function, [builder.inttoptr(args[1], cgutils.voidptr_t)])
+        return builder.icmp_signed("==", found, ir.Constant(found.type, 0))
+
+    return types.boolean(types.int64, types.int64), code
+
+
+unlawful: Any = intrinsic(called_back)
+"""Whether the function at an address says 0 of what stands at another; both int64."""
 
 
 @lean_kernel
@@ -49,6 +69,8 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
             total += shares_broken(part, rows, data)
         elif kind == DISTINCT:
             total += distinct_broken(part, data)
+        elif kind == COUNTED:
+            total += max(0, data[0] - part.sum()) * ROW
         elif kind != CALLED:
             total += rarely_broken(laws.rare, kind, part, rows, data, pad)
         elif total == 0 and unlawful(data[0], part.ctypes.data):
@@ -69,17 +91,13 @@ def rarely_broken(
     if rare is None:
         return ROW  # nobody asks; nothing unlawful would pass
     if kind == ONCE:
-        return once_broken(part, data, pad)
+        return broken(data[0], part, part.sum(), data[1:], pad)
     return broken(kind, part, rows, data, pad)
 
 
 @lean_kernel
 def broken(
-    kind: int,
-    part: NDArray[np.int64],
-    rows: int,
-    data: NDArray[np.int64],
-    pad: NDArray[np.int64],
+    kind: int, part: NDArray[np.int64], rows: int, data: NDArray[np.int64], pad: NDArray[np.int64]
 ) -> int:
     """Return by how much a histogram breaks a law of a kind."""
     if kind == SHARES:
@@ -101,20 +119,6 @@ def broken(
     return 0
 
 
-@inner_kernel
-def once_broken(part: NDArray[np.int64], data: NDArray[np.int64], pad: NDArray[np.int64]) -> int:
-    """What another kind says of a histogram in which each of the attribute's values counts once."""
-    values = data[1]
-    seen = pad[:values]
-    seen[:] = 0
-    total = 0
-    for x in range(len(part)):
-        if part[x] > 0:
-            seen[data[2 + x]] += 1
-            total += 1
-    return broken(data[0], seen, total, data[2 + len(part) :], pad[values:])
-
-
 @lean_kernel
 def violation_after(
     laws: Laws, hist: NDArray[np.int64], rows: int, places: NDArray[np.int64], change: int
@@ -123,12 +127,21 @@ def violation_after(
 
     ``hist`` is changed on the way and put back.
     """
-    for a in range(len(places)):
-        hist[places[a]] += change
+    tally(laws, hist, places, change)
     found = violation(laws, hist, rows + change)
-    for a in range(len(places)):
-        hist[places[a]] -= change
+    tally(laws, hist, places, -change)
     return found
+
+
+@inner_kernel
+def tally(laws: Laws, hist: NDArray[np.int64], places: NDArray[np.int64], change: int) -> None:
+    """Count a row of values at ``places``, shape (attributes,), in (+1) or out (−1)."""
+    for a in range(len(places)):
+        x = places[a]
+        hist[x] += change
+        y = laws.once[x]
+        if y >= 0 and hist[x] == (1 if change > 0 else 0):
+            hist[y] += change
 
 
 @inner_kernel

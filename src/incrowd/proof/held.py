@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker.files import Proof
+from incrowd.checker.files import Proof, ended
 from incrowd.checker.once import KINDS
 from incrowd.checker.people import persons
 from incrowd.checker.published import require_hierarchy
@@ -263,7 +263,7 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
             yield from unsaid
         elif isinstance(place, str | Path) and names_file(place):
             try:
-                require_hierarchy(proof, column, Path(place).read_bytes())
+                require_hierarchy(proof, column, ended(place, True).read_bytes())
             except RejectedError as no:
                 yield str(no)
         elif (how := rule_differs(proof, column, sources[column])) is not None:
@@ -367,6 +367,8 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
     star = facts.get("star", STAR)
     if star != STAR and "star" not in said:
         found.append(f"{own_star(star)} (--star)")
+    if policy.derive and "derive" in said:  # the proof is of the table with what is derived
+        found.append(f"whether {listed(policy.derive)} is made of other columns as --derive says")
     search = {
         "hold_back",
         "strict",

@@ -287,21 +287,21 @@ class Published(Figures):
     def warnings(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the release does not protect from, for the publisher alone; no cell is named."""
         classes, replaced, roles = self._class_of_original, self.edit.replacements, self.roles
-        found = [*cautions.shared(self.source, roles, classes, self.k)]
-        found += cautions.repeated_in_combinations(self.source, roles, replaced, self.policy)
+        found = [*cautions.shared(self.coded, classes, self.k)]
+        found += cautions.repeated_in_combinations(self.coded, replaced, self.policy)
         k = max([self.k, *(one.k for one in self.policy.protect)])
         hidden = {name: replaced[name] for name in roles.qi if name in replaced}
-        found += of_unchanged(self.source, roles.sensitive, roles.keep, hidden, k)
+        found += of_unchanged(self.source, roles, hidden, k)
         found += cautions.of_models(self.policy)
         found += cautions.of_cells(self.coded)
         found += cautions.lost_zeros(self.coded, self.policy)
         found += cautions.thousands(self.coded, self.policy)
         found += cautions.of_index(self.source, self.policy.order)
         found += cautions.of_combinations(self.policy, self.roles.qi)
-        found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)
+        found += cautions.missing_in_words(self.coded, self.policy)
         if self.veil is None:  # coins split pairs that are alike, and order rows
             if not self.policy.protect:  # there, what hides in pairs is no class
-                found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
+                found += cautions.told_by_pairs(self.coded, replaced, classes)
             found += cautions.repeatable(self.policy)
         else:
             found += cautions.light_pairs(self.coded, self.policy)

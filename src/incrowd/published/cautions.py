@@ -14,12 +14,10 @@ from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.guess import MANY_PEOPLE
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.policy.roles import Roles
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, people_twice, twins
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
-from incrowd.tables.whose import owners
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA
 from incrowd.text.units import counted
@@ -28,35 +26,28 @@ if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
 
 
-def shared(source: Source, roles: Roles, classes: Ints, k: int) -> Iterator[str]:
-    """Yield a caution where rows, or people, of a class share values of columns left out.
+def shared(table: Coded, classes: Ints, k: int) -> Iterator[str]:
+    """Return the cautions where rows, or people, of a class share values of columns left out.
 
     Parameters
     ----------
-    source: the original.
     classes: int64, shape (rows,): the class of each original row.
     k: least number of rows, or of people, of a class.
     """
-    if roles.person:
-        names = [name for name in roles.id if name not in roles.person]
-        yield from living_together(source, roles.person, names, classes, k)
-    else:
-        yield from repeated(source, roles.id, classes, k)
+    return (living_together if table.roles.person else repeated)(table, classes, k)
 
 
-def living_together(
-    source: Source, person: Sequence[str], names: Sequence[str], classes: Ints, k: int
-) -> Iterator[str]:
+def living_together(table: Coded, classes: Ints, k: int) -> Iterator[str]:
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
     A class of k people of one household is hardly a crowd.  A column in which most people with
     several rows differ, as in a number of the visit, is no household's; nor is one of a few values,
-    such as a year or a region.  Parameters as of ``repeated``.
+    such as a year or a region.
     """
-    whose = owners(source, person).codes.astype(np.int64)
+    whose, roles = table.owners, table.roles
     several = np.bincount(whose) > 1
-    for name in names:
-        column = told(source, name)
+    for name in roles.id:
+        column = None if name in roles.person else told(table.source, name)
         if column is None:
             continue
         codes = column.codes.astype(np.int64)
@@ -77,21 +68,14 @@ def living_together(
             )
 
 
-def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
+def repeated(table: Coded, classes: Ints, k: int) -> Iterator[str]:
     """Yield a caution for each identifier that repeats, where rows of a class share it.
 
     A class of k rows of one person is no crowd.
-
-    Parameters
-    ----------
-    source: the original.
-    names: the columns left out, which may name people.
-    classes: int64, shape (rows,): the class of each original row.
-    k: least number of rows of a class.
     """
     shared, whole = {}, 0
-    for name in names:
-        column = told(source, name)
+    for name in table.roles.id:
+        column = told(table.source, name)
         if column is None:
             yield (
                 f"values of {name!r}, which is left out, have no text form, so it was not counted "
@@ -110,7 +94,7 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
 
 
 def repeated_in_combinations(
-    source: Source, roles: Roles, changed: Mapping[str, Replacement], policy: Policy
+    table: Coded, changed: Mapping[str, Replacement], policy: Policy
 ) -> Iterator[str]:
     """Yield the same caution of rows that are alike in a protected combination, for the first one.
 
@@ -119,12 +103,12 @@ def repeated_in_combinations(
     for one in policy.protect:
         codes = []
         for name in one.columns:
-            column = source.encode(name)
+            column = table.source.encode(name)
             if name in changed:
                 column = Column.of(*replaced(column, changed[name]))
             codes.append((column.codes, len(column.values)))
-        alike_ = agreement(codes, source.rows).member
-        told_ = [*shared(source, roles, alike_, one.k)]
+        alike_ = agreement(codes, table.source.rows).member
+        told_ = [*shared(table, alike_, one.k)]
         if told_:
             yield f"{told_[0]}. A class is here rows that are alike in {', '.join(one.columns)}"
             return
@@ -263,25 +247,23 @@ def of_index(source: Source, order: str) -> Iterator[str]:
     """Yield a caution where the rows of a frame keep an index that may name them."""
     if order == "keep" and getattr(source, "names_rows", False):
         yield (
-            "the frame's index is not a plain numbering, and release.data keeps it: if it names "
+            "the frame's index is no plain numbering, and release.data keeps it: if it names "
             "people it must not be published; frame.reset_index(drop=True) leaves it out, and "
             "without drop it becomes a column with a role of its own"
         )
 
 
 def told_by_pairs(
-    source: Source, names: Sequence[str], replaced: Mapping[str, Replacement], classes: Ints
+    table: Coded, replaced: Mapping[str, Replacement], classes: Ints
 ) -> Iterator[str]:
     """Yield a caution where cells of columns with two values are hidden in classes of two rows.
 
-    Parameters
-    ----------
-    names: the quasi-identifiers.  classes: int64, shape (rows,): the class of each original row.
+    classes: int64, shape (rows,): the class of each original row.
     """
     paired = np.bincount(classes)[classes] == 2
     found = {}
-    for name in names:
-        if name in replaced and len(source.encode(name).values) == 2:
+    for name in table.roles.qi:
+        if name in replaced and len(table.source.encode(name).values) == 2:
             found[name] = int((paired & (replaced[name].ids >= 0)).sum())
     hit = [name for name, cells in found.items() if cells]
     if hit:
@@ -297,13 +279,13 @@ def light_pairs(table: Coded, policy: Policy) -> Iterator[str]:
         yield pairs_under_a_veil(light)
 
 
-def missing_in_words(source: Source, names: Sequence[str], policy: Policy) -> Iterator[str]:
+def missing_in_words(table: Coded, policy: Policy) -> Iterator[str]:
     """Yield a caution for each sensitive column in which missing is written in several ways.
 
     Each way is a value of its own: a class with two of them counts as diverse.
     """
-    for name in names if asks_of_sensitive(policy) else ():
-        column = told(source, name)  # one that a model reads has texts
+    for name in table.roles.sensitive if asks_of_sensitive(policy) else ():
+        column = told(table.source, name)  # one that a model reads has texts
         ways = {None, *marks_for(policy.na, name)} & {*(column.values if column else ())}
         if len(ways) > 1:
             yield (

@@ -11,6 +11,7 @@ from incrowd.kernels.types import Ints
 from incrowd.measures.people import found_together
 from incrowd.policy.forms import COMMAS, GROUPED, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
+from incrowd.policy.roles import Roles
 from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
 
@@ -25,7 +26,7 @@ FEW = 0.05
 HALF = 0.5
 
 
-def told(source: Source, name: str) -> Column | None:
+def looked_at(source: Source, name: str) -> Column | None:
     """Return a column's texts; None of lists, structs and bytes, which have none.
 
     Of a large table none are read: columns that no search needed take long to be.
@@ -36,21 +37,17 @@ def told(source: Source, name: str) -> Column | None:
 
 
 def of_unchanged(
-    source: Source,
-    sensitive: Sequence[str],
-    keep: Sequence[str],
-    replaced: Mapping[str, Replacement],
-    k: int,
+    source: Source, roles: Roles, replaced: Mapping[str, Replacement], k: int
 ) -> Iterator[str]:
     """Yield cautions about columns that are published as they are; no cell is quoted.
 
     Parameters
     ----------
-    sensitive, keep: the columns that are published as they are, by their roles.
     replaced: the changed cells of each quasi-identifier, in the original's order of rows.
     k: least number of rows of a class.
     """
-    columns = {name: told(source, name) for name in (*keep, *sensitive)}
+    sensitive, keep = roles.sensitive, roles.keep
+    columns = {name: looked_at(source, name) for name in (*keep, *sensitive)}
     found = {name: column for name, column in columns.items() if column is not None}
     naming = {name: why for name, column in found.items() if (why := person_in(name, column))}
     for name, why in naming.items():

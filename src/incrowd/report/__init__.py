@@ -2,7 +2,7 @@
 
 view.py          what a report may see; the external one has no way to the original
 rules.py         what may become of a column, in words
-html.py          escaping by construction; style.py the style sheet; page.py a page from sections
+html.py          escaping by construction         page.py  a page from sections, and its style
 sections.py      the sections of a report; asked.py, classes.py more; inside.py the publisher's own
 counts.py        class sizes; distribution.py columns; association.py pairs; subgroups.py; spread.py
 plots.py         matplotlib figures; svg.py makes them part of a page

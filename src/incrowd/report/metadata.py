@@ -13,10 +13,11 @@ from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.published.base import Published
-from incrowd.report.view import View, view_of
+from incrowd.report.view import UNCHANGED, View, view_of
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
+from incrowd.tables.dialect import BOM
 from incrowd.tables.files import output_format
 from incrowd.text.numerals import POINT, pointed, thousands_marks
 
@@ -124,7 +125,7 @@ def dialect_of(table: Table, data: bytes) -> dict[str, Any]:
     """Encoding and dialect of a delimited file, as it was written or else as it reads."""
     dialect = (table if isinstance(table, EditedCsv) else read_csv(data, "the release")).dialect
     return {
-        "encoding": dialect.encoding or "utf-8",
+        "encoding": dialect.encoding or ("utf-8-sig" if data.startswith(BOM) else "utf-8"),
         "dialect": {
             "delimiter": dialect.delimiter,
             "lineTerminator": dialect.newline,
@@ -145,9 +146,12 @@ def field(view: View, name: str) -> dict[str, Any]:
     if name in view.qi:
         found["role"] = "quasi-identifier"
         found["generalization"] = view.how[name]
-        found["description"] = (
-            f"A cell {view.star!r} is suppressed: its value is withheld, not unknown."
-        )
+        if name in view.averaged:
+            found["description"] = "A cell is a figure of its class, the same in all rows of it."
+        elif view.how[name] != UNCHANGED:
+            found["description"] = (
+                f"A cell {view.star!r} is suppressed: its value is withheld, not unknown."
+            )
     else:
         found["role"] = "sensitive" if name in view.sensitive else "other"
     return found

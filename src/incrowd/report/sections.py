@@ -295,7 +295,7 @@ def limits(view: View) -> Section:
     if view.sensitive:
         texts.append(
             f"That a {one} holds several sensitive values does not limit what can be inferred: a "
-            "reader who learns across classes how columns go together may be surer of one of them.",
+            "reader who learns across classes how columns go together may be surer of one of them."
         )
     if view.inside is not None:
         texts.append(

@@ -21,14 +21,13 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
 from incrowd.kernels.types import Floats
 from incrowd.published.base import Published
-from incrowd.report.distribution import as_numbers, unmarked
+from incrowd.report.distribution import as_numbers, round_edges, unmarked
 from incrowd.report.rules import codes_of
 from incrowd.report.sample import Sample
 from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA, POINT
 
-BINS = 10
 LABELLED = ("interval", "bands", "round", "codes")
 NUMBER = r"(-?\d+(?:\.\d+)?)"
 BETWEEN = re.compile(rf"{NUMBER}-{NUMBER}|\[{NUMBER}[,;]{NUMBER}\)")
@@ -60,6 +59,11 @@ class Numbers:
     def middle(self) -> Floats:
         """float64, shape (rows,): what an analyst would take."""
         return (self.low + self.high) / 2
+
+    @property
+    def whole(self) -> bool:
+        """Whether all original numbers are whole."""
+        return bool((self.before == np.floor(self.before)).all())
 
 
 def numbers_of(release: Published) -> dict[str, Numbers]:
@@ -256,13 +260,13 @@ def lines_of(
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Rows in bins of equal width, or what they count for.
+    """Rows in bins of one round width, or what they count for.
 
     Attributes
     ----------
-    edges: float64, shape (bins + 1,).  before, middle: float64, shape (bins,): rows, as they were
-        and by midpoints.  error: standard errors of those before.  sure, most: rows whose interval
-        lies in the bin, and whose interval meets it.
+    edges: float64, shape (bins + 1,); a bin holds its lower one.  before, middle: float64, shape
+        (bins,): rows, as they were and by midpoints.  error: standard errors of those before.
+        sure, most: rows whose interval lies in the bin, and whose interval meets it.
     """
 
     edges: Floats
@@ -275,13 +279,16 @@ class Histogram:
     @classmethod
     def of(cls, numbers: Numbers, samples: tuple[Sample, Sample] | None = None) -> "Histogram":
         """Count the rows of a column; ``samples``: what each counts for, before and after."""
-        edges = np.linspace(numbers.before.min(), numbers.before.max(), BINS + 1)
+        ends = float(numbers.before.min()), float(numbers.before.max())
+        begins = round_edges(*ends, numbers.whole)
+        width = begins[1] - begins[0] if len(begins) > 1 else 1.0
+        edges = np.append(begins, begins[-1] + width)
         was, now = samples or (Sample(np.ones(len(numbers.rows))),) * 2
         low, high = (bins_of(edges, each) for each in (numbers.low, numbers.high))
-        bins = np.arange(BINS)
+        bins = np.arange(len(begins))
         within = (low[:, None] <= bins) & (high[:, None] >= bins)
         place = bins_of(edges, numbers.before)
-        share, error = was.shares(place, BINS)
+        share, error = was.shares(place, len(begins))
         middles = bins_of(edges, numbers.middle)[:, None]
         total = was.weights.sum()
         middle, sure, most = (
@@ -293,4 +300,4 @@ class Histogram:
 
 def bins_of(edges: Floats, numbers: Floats) -> NDArray[np.int64]:
     """int64: the bin of each number; what lies outside is in the first or the last one."""
-    return np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, BINS - 1).astype(np.int64)
+    return np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2).astype(np.int64)

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from incrowd.report import plots
+from incrowd.report.distribution import interval
 from incrowd.report.html import Html, alone_table, cell_text, joined, table
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.use import Histogram, Line, Numbers, lines_of, unchanged
@@ -99,8 +100,10 @@ def histogram(name: str, numbers: Numbers, pictures: Pictures, weighed: Weighed)
     """A histogram before and after."""
     samples = weighed.samples(numbers)
     found = Histogram.of(numbers, samples)
-    edges = [number(x) for x in found.edges]
-    names = [f"{a} – {b}" for a, b in pairwise(edges)]
+    whole, spans = numbers.whole, pairwise(found.edges.tolist())
+    names = [
+        interval(a, b, True, False) if whole else f"{number(a)} – {number(b)}" for a, b in spans
+    ]
     was, now = (each.weights.sum() for each in samples)
     columns = [found.before / was, found.middle / now, found.error / was]
     shares = [column.tolist() for column in columns[:2]]
@@ -108,7 +111,7 @@ def histogram(name: str, numbers: Numbers, pictures: Pictures, weighed: Weighed)
         columns += [found.sure / now, found.most / now]
     else:
         columns = [found.before, found.middle, found.error, found.sure, found.most]
-    head = ["from – to", "before", "after", ERROR, "surely", "at most"]
+    head = ["values", "before", "after", ERROR, "surely", "at most"]
     sure = not numbers.averages and weighed.ranged is None
     lines_ = [
         [span, *(weighed.shown(x) for x in each[: 5 if sure else 3])]
@@ -117,7 +120,7 @@ def histogram(name: str, numbers: Numbers, pictures: Pictures, weighed: Weighed)
     return pictures.show(
         joined(cell_text(name), ": histogram"),
         plots.plot_histogram(names, *shares),
-        "Bars: share of the rows in bins of equal width, before and after",
+        "Bars: share of the rows in bins of one width, before and after",
         "After: by averages." if numbers.averages else "After: by midpoints.",
-        table(f"{weighed.what} in bins of equal width", head[: 6 if sure else 4], lines_),
+        table(f"{weighed.what} in bins of one width", head[: 6 if sure else 4], lines_),
     )

@@ -30,6 +30,7 @@ from incrowd.text.numerals import POINT
 from incrowd.text.units import Number
 from incrowd.text.version import __version__
 
+UNCHANGED = "never changed"
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
 
 
@@ -254,7 +255,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         meanings=meanings_of(release),
         unchecked=release.unchecked,
         how={
-            name: "never changed" if name in policy.fixed else how(policy.hierarchies.get(name))
+            name: UNCHANGED if name in policy.fixed else how(policy.hierarchies.get(name))
             for name in roles.qi
         }
         | averages_of(release),

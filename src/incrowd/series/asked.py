@@ -6,7 +6,7 @@ from incrowd.errors import InputError, quoted
 
 
 @dataclass(frozen=True)
-class Asked:
+class Invariance:
     """What is asked of a series of releases.
 
     Attributes

@@ -40,7 +40,7 @@ from incrowd.kernels.types import Floats, Ints
 from incrowd.linear.highs import append_columns, model_of
 from incrowd.problem.instance import NodeTables, tables_of
 from incrowd.run.stop import Stop
-from incrowd.series.dear_sets import Found, Prices, Signed
+from incrowd.series.dear_sets import Found, Signed, WholePrices
 
 FEW = 5_000  # survivors in a program of all signatures
 MANY = 2_000  # in one of a signature; larger ones are left out
@@ -75,7 +75,7 @@ class People:
         dearest = sum(tree.dearest for tree in trees)
         return cls(np.ascontiguousarray(leaves), tables_of(trees), dearest / len(trees), dearest)
 
-    def too_dear(self, one: Signed, prices: Prices, slack: int = 0) -> Found | None:
+    def too_dear(self, one: Signed, prices: WholePrices, slack: int = 0) -> Found | None:
         """Return the sets of a signature that are too dear; None: too many to look at."""
         return one.too_dear(prices, self.leaves, self.tables, slack, JOINS)
 
@@ -96,7 +96,7 @@ class Places:
 
 
 @dataclass(eq=False)
-class Program:
+class SurvivorProgram:
     """Prices of the survivors of some signatures, and the columns that bound them.
 
     Attributes
@@ -193,10 +193,10 @@ class Program:
         return len(sets)
 
 
-def in_parts(u: Floats, places: Places) -> Prices:
+def in_parts(u: Floats, places: Places) -> WholePrices:
     """Return prices in whole parts of a unit: those of survivors lower, of places higher."""
     n, c = (np.ceil(np.asarray(one) * QUANTUM).astype(np.int64) for one in (places.n, places.c))
-    return Prices(np.floor(u * QUANTUM).astype(np.int64), n, int(c), QUANTUM)
+    return WholePrices(np.floor(u * QUANTUM).astype(np.int64), n, int(c), QUANTUM)
 
 
 def least_cost(
@@ -254,7 +254,9 @@ def best_prices(
     rows = np.concatenate([one.rows for one in some])
     share = len(rows) / survivors
     u, none = np.zeros(len(people.leaves)), np.zeros(len(fresh))
-    together = Program(people, some, u, Places(none, 0.0, (fresh * share, counterfeits * share)))
+    together = SurvivorProgram(
+        people, some, u, Places(none, 0.0, (fresh * share, counterfeits * share))
+    )
     if not together.solve(FIRST * people.cell, stop):
         return np.zeros(len(u)), Places(none, 0.0)
     places = replace(together.places, fresh=None)
@@ -265,13 +267,13 @@ def best_prices(
             left -= len(one.rows) ** 2
             if left < 0 or stop.now():
                 break
-            if not Program(people, [one], u, places).solve(typical, stop):
+            if not SurvivorProgram(people, [one], u, places).solve(typical, stop):
                 u[one.rows] = 0
     return u, places
 
 
 def proven(
-    people: People, known: Sequence[Signed], prices: Prices, fresh: Ints, counterfeits: int
+    people: People, known: Sequence[Signed], prices: WholePrices, fresh: Ints, counterfeits: int
 ) -> int:
     """Return what prices prove, in whole numbers: all sets are asked, and too dear ones lowered.
 

@@ -22,7 +22,7 @@ KEPT = 2  # of the sets that begin with one survivor
 ALL = 2**62  # no join costs more
 
 
-class Prices(NamedTuple):
+class WholePrices(NamedTuple):
     """Prices in whole numbers, ``unit`` of them a unit of cost.
 
     Attributes
@@ -195,7 +195,7 @@ def search(
 
     Parameters
     ----------
-    choice: ``Choice``; prices: ``Prices``; state: ``State``; found: ``Found``.
+    choice: ``Choice``; prices: ``WholePrices``; state: ``State``; found: ``Found``.
     leaves: int32, shape (people, columns); tables: ``NodeTables``.
     """
     values, joins = choice.n.size, 0
@@ -257,7 +257,7 @@ class Signed:
 
     def too_dear(
         self,
-        prices: Prices,
+        prices: WholePrices,
         leaves: NDArray[np.int32],
         tables: NodeTables,
         slack: int = 0,

@@ -20,7 +20,7 @@ from incrowd.problem.problem import Problem
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.run import entropy
 from incrowd.run.stop import Share, Stop
-from incrowd.series.asked import Asked
+from incrowd.series.asked import Invariance
 from incrowd.series.bound import least_cost
 from incrowd.series.checked import require_alike, require_lawful, require_true
 from incrowd.series.companions import beside, with_company
@@ -45,7 +45,7 @@ class Series:
 
     table: Coded
     policy: Policy
-    asked: Asked
+    asked: Invariance
     before: History
     keys: Sequence[str]
     values: Sequence[str]

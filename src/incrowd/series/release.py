@@ -19,7 +19,7 @@ from incrowd.privacy.cautions import people_twice, rewritten, twins
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
-from incrowd.series.asked import Asked
+from incrowd.series.asked import Invariance
 from incrowd.series.history import History, require_followed
 from incrowd.series.plan import Layer
 from incrowd.tables.atomic import alone_in, whole
@@ -50,7 +50,7 @@ class Republished:
     """
 
     table: Coded
-    asked: Asked
+    asked: Invariance
     classes: Sequence[Layer]
     before: History
     history: History

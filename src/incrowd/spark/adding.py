@@ -35,8 +35,8 @@ from incrowd.spark.columns import task_of, values_of
 from incrowd.spark.earlier import Labels, beside, labels_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.making import (
-    Asked,
     Made,
+    Request,
     distinct_of,
     encoded,
     figures_of,
@@ -108,7 +108,7 @@ def added_to(
         return finished(asked, rows, before, (total, task, labels), made, keeper, started)
 
 
-def before_of(old: "DataFrame", asked: Asked, keeper: Keeper) -> Before:
+def before_of(old: "DataFrame", asked: Request, keeper: Keeper) -> Before:
     """Look at the earlier release.
 
     Raises
@@ -196,7 +196,7 @@ def bounded_beside(records: "DataFrame", known: "DataFrame", task: Task, labels:
 
 
 def finished(
-    asked: Asked,
+    asked: Request,
     rows: "DataFrame",
     before: Before,
     made_for: tuple[int, Task, Labels],
@@ -227,7 +227,7 @@ def finished(
 
 
 def union(
-    new: "DataFrame", asked: Asked, before: Before, labels: Labels, changed: Mapping[str, int]
+    new: "DataFrame", asked: Request, before: Before, labels: Labels, changed: Mapping[str, int]
 ) -> "DataFrame":
     """Return the earlier rows and the new ones, with plain names.
 
@@ -260,7 +260,7 @@ def as_texts(rows: "DataFrame", columns: list[int], labels: Labels) -> "DataFram
 
 def checked(
     new: "DataFrame",
-    asked: Asked,
+    asked: Request,
     before: Before,
     made_for: tuple[int, Task, Labels],
     keeper: Keeper,
@@ -318,7 +318,7 @@ def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, t
     return facts_of(total, count, smallest, rows, k), joined, (got[0], got[1])
 
 
-def told_by(new: "DataFrame", asked: Asked, after: list[str]) -> dict[str, int]:
+def told_by(new: "DataFrame", asked: Request, after: list[str]) -> dict[str, int]:
     """Return by sensitive column how many new rows the difference of the releases tells."""
     found = {}
     for name in asked.roles.sensitive:

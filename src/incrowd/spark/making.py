@@ -61,20 +61,22 @@ def made_of_frame(
         return replace(found, rows_without_person=dropped)
 
 
-def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Asked", "DataFrame"]:
+def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Request", "DataFrame"]:
     """Return what is asked of a table, and its rows: what is published, and who they are."""
     roles = policy.roles(df.columns)
     inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
     inner |= {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
-    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
+    asked = Request(policy, roles, roles.published(df.columns), inner, secret)
     named = without_notes(df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns))))
     at = [df.columns.index(name) for name in roles.person]
     whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, asked.persons, strict=True)]
     return asked, one_form(named.select(*(inner[name] for name in asked.published), *whose))
 
 
-def distinct_of(rows: "DataFrame", asked: "Asked", keeper: Keeper) -> tuple["DataFrame", int, int]:
+def distinct_of(
+    rows: "DataFrame", asked: "Request", keeper: Keeper
+) -> tuple["DataFrame", int, int]:
     """Return the distinct rows, with ``n`` of each; their number, and that of all rows."""
     distinct = rows.groupBy(*asked.keys).agg(sf.count(sf.lit(1)).alias("n"))
     distinct = keeper.keep(distinct, "distinct")
@@ -107,7 +109,7 @@ def counting(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What is asked of a table, and what its columns are called.
 
     Attributes
@@ -176,7 +178,7 @@ def made_of(
 
 
 def finished(
-    asked: Asked,
+    asked: Request,
     rows: "DataFrame",
     total: int,
     task: Task,
@@ -213,7 +215,7 @@ def finished(
 
 
 def with_texts(
-    rows: "DataFrame", asked: Asked, made: Made, task: Task, after: Sequence[str], keeper: Keeper
+    rows: "DataFrame", asked: Request, made: Made, task: Task, after: Sequence[str], keeper: Keeper
 ) -> "DataFrame":
     """Return the rows with their released texts beside them, in columns called ``after``."""
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*asked.keys, *after, "n")
@@ -237,7 +239,7 @@ def in_order(data: "DataFrame", policy: Policy) -> "DataFrame":
     return dealt.withColumn("place", place).where("place > 0").drop("lot", "part", "place")
 
 
-def figures_of(asked: Asked, made: Made, task: Task, facts: Facts) -> dict[str, Any]:
+def figures_of(asked: Request, made: Made, task: Task, facts: Facts) -> dict[str, Any]:
     """Return the figures of a ``SparkRelease`` that follow from what was made and counted."""
     return {
         "policy": asked.policy,
@@ -256,7 +258,7 @@ def figures_of(asked: Asked, made: Made, task: Task, facts: Facts) -> dict[str, 
     }
 
 
-def decoded_of(asked: Asked, made: Made, task: Task, types: dict[str, str]) -> "DataFrame":
+def decoded_of(asked: Request, made: Made, task: Task, types: dict[str, str]) -> "DataFrame":
     """Return the records as cells before and after, and how many rows each is for."""
     before = [f"c{j}" for j in range(len(asked.roles.qi))]
     schema = [f"{c} {types[c]}" for c in before]

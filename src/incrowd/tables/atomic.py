@@ -2,10 +2,12 @@
 
 import contextlib
 import errno
+import logging
 import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -18,6 +20,9 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+LOGGER = logging.getLogger("incrowd")
+WAITING = "incrowd: another run writes into the folder %s; this one waits until it has ended"
+PATIENCE = 1.0  # seconds
 PRIVATE = 0o600
 ROOM = 1 << 16  # bytes; a disk without them counts as full
 
@@ -220,8 +225,23 @@ def alone_in(folder: Path) -> Iterator[None]:
             handle = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, handle)  # the next one may pass then, as after a kill
             if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                _locked(handle, folder)
         yield
+
+
+def _locked(handle: int, folder: Path) -> None:
+    """Wait for the lock of a folder, and say so where it takes long."""
+    assert fcntl is not None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        told = threading.Timer(PATIENCE, LOGGER.warning, (WAITING, folder))
+        told.daemon = True
+        told.start()
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        finally:
+            told.cancel()
 
 
 @contextlib.contextmanager

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, listed
 from incrowd.kernels.interpreted import of_few
 from incrowd.tables import csv_kernels as kernels
-from incrowd.tables.base import (
-    MOST_LABELS,
-    Column,
-    Edit,
-    Table,
-    narrow,
-    replaced,
-    texts,
-)
+from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced, texts
 from incrowd.tables.dialect import BOM, Dialect, as_utf8, marked_encoding, sniff
 from incrowd.tables.spelling import AS_IT_IS, Spelling, spelling
 from incrowd.text.units import counted

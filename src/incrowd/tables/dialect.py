@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from dataclasses import dataclass
 
 from incrowd.errors import InputError
@@ -133,30 +134,27 @@ def sniff(data: bytes, delimiter: str | None, encoding: str | None, name: str) -
     bom = data.startswith(BOM)
     sample = data[len(BOM) if bom else 0 :][:SAMPLE]
     text = sample.decode("utf-8", errors="ignore")
-    newline = _newline(text, data)
     if delimiter is None:
         whole = len(sample) < SAMPLE
         scores = {d: _score(text, d, whole) for d in DELIMITERS}
         best = max(DELIMITERS, key=lambda d: scores[d])
         delimiter = best if scores[best] > (0.0, 0) else ","
     written = None if encoding is None or _is_utf8(encoding) else encoding
-    return Dialect(delimiter, newline, bom, written)
+    return Dialect(delimiter, _newline(data, delimiter), bom, written)
 
 
-def _newline(text: str, data: bytes) -> str:
-    """The line ending outside quotes that comes first."""
-    inside = False
-    for i, c in enumerate(text):
-        if c == '"':
-            inside = not inside
-        elif not inside and c in "\r\n":
-            if c == "\n":
-                return "\n"
-            if text[i + 1 : i + 2] == "\n":
-                return "\r\n"
-            # a lone CR ends records only in a file that has no LF at all
-            return "\r" if b"\n" not in data else "\n"
-    return "\n"
+def _newline(data: bytes, delimiter: str) -> str:
+    """The first line ending outside quotes; a lone CR is one where no LF stands outside them.
+
+    A quote within a field, or one that never closes, is a character like others.
+    """
+    body = memoryview(data)[len(BOM) if data.startswith(BOM) else 0 :]
+    quoted = rf'(?<![^\r\n{re.escape(delimiter)}])"[^"]*(?:""[^"]*)*"(?!")'
+    ends = re.finditer(rf"{quoted}|\r?\n".encode(), body) if b"\n" in data else ()
+    for found in ends:
+        if found[0][-1:] == b"\n":
+            return "\r\n" if len(found[0]) > 1 else "\n"
+    return "\r" if b"\r" in data else "\n"
 
 
 def _score(text: str, delimiter: str, whole: bool) -> tuple[float, int]:

@@ -302,6 +302,25 @@ def write(
             then(Path(file.name))
 
 
-def write_as_it_is(source: Source, path: str | Path) -> None:
+def write_as_it_is(
+    source: Source, path: str | Path, then: Callable[[Path], None] | None = None
+) -> None:
     """Write a table as it came, for its owner alone; as ``write``."""
-    write(source.edited(Edit.of_nothing(source.columns)), path, private=True)
+    write(source.edited(Edit.of_nothing(source.columns)), path, then=then, private=True)
+
+
+def write_around(
+    tables: Sequence[tuple[Source, str]], work: Callable[[Sequence[Path]], None]
+) -> None:
+    """Write tables as they came, all or none: they get their names once ``work`` has ended well.
+
+    work: called with the finished temporary files, the last table's first.
+    """
+
+    def inner(files: tuple[Path, ...], left: Sequence[tuple[Source, str]]) -> None:
+        if left:
+            write_as_it_is(*left[0], lambda file: inner((file, *files), left[1:]))
+        else:
+            work(files)
+
+    inner((), tables)

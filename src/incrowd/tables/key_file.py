@@ -3,12 +3,14 @@
 import contextlib
 import os
 import secrets
+import time
 from pathlib import Path
 
 from incrowd.errors import InputError
 from incrowd.tables.atomic import PRIVATE, raise_plainly
 
 BYTES = 32
+PATIENCE = 1.0  # seconds
 
 
 def key_in(path: str) -> bytes:
@@ -24,6 +26,9 @@ def key_in(path: str) -> bytes:
         return secrets.token_bytes(BYTES)
     with contextlib.suppress(FileExistsError):
         return _made(path)
+    until = time.monotonic() + PATIENCE
+    while _is_empty(path) and time.monotonic() < until:  # another run is about to write it
+        time.sleep(PATIENCE / 50)
     try:
         if os.name == "posix" and Path(path).stat().st_mode & 0o077:
             raise InputError(
@@ -41,6 +46,12 @@ def key_in(path: str) -> bytes:
             "yet, and one is made"
         )
     return key
+
+
+def _is_empty(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(path).stat().st_size == 0
+    return False
 
 
 def _made(path: str) -> bytes:

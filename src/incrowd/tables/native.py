@@ -1,6 +1,7 @@
 """Data frames of any library that narwhals accepts, as tables; the same type comes back."""
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,11 +10,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError, MissingExtraError
+from incrowd.errors import InputError, MissingExtraError, listed
 from incrowd.tables import readable, released
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
 from incrowd.tables.scalars import as_texts, require_one_kind
+from incrowd.text.marks import require_characters
 
 UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
 BEYOND = (OverflowError, ValueError, NotImplementedError)  # of times outside Python's calendar
@@ -92,11 +94,12 @@ class NativeTable:
 
     @property
     def names_rows(self) -> bool:
-        """Whether a pandas frame has an index that may name its rows: other than bare numbers."""
+        """Whether a pandas frame has an index that may name rows: more than different numbers."""
         if not self._frame.implementation.is_pandas_like():
             return False
         index = self._frame.to_native().index
-        return any(name is not None for name in index.names) or index.dtype.kind not in "iu"
+        plain = index.dtype.kind in "iu" and index.is_unique
+        return not plain or any(name is not None for name in index.names)
 
     def alike(self, columns: Mapping[str, Sequence[Any]]) -> Any:
         """Return another frame of the type that was given, with these columns."""
@@ -315,7 +318,11 @@ def from_native(data: Any) -> NativeTable:
             f"not {type(data).__name__}{its}"
         ) from None
     except nw.exceptions.DuplicateError:
-        raise InputError("the frame has a column name more than once; rename the columns") from None
+        names = data.column_names if hasattr(data, "column_names") else data.columns
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        raise InputError(
+            f"the frame has {listed(twice)} more than once as a column's name; rename the columns"
+        ) from None
     if frame.implementation.is_pandas_like():  # a later change in place must not reach us
         frame = nw.from_native(frame.to_native().copy(deep=False))
     readable.require_readable(frame)
@@ -326,8 +333,10 @@ def from_native(data: Any) -> NativeTable:
     if other:
         raise InputError(
             f"column names must be text; {other[0]!r} is {type(other[0]).__name__}: "
-            "rename it, in pandas by df.columns = df.columns.astype(str)"
+            "rename it, in pandas by df.columns = [str(name) for name in df.columns]"
         )
+    for name in frame.columns:
+        require_characters(name, "a column's name")
     return NativeTable(frame, (lambda native: nw.from_native(back(native))) if wrapped else back)
 
 

@@ -18,6 +18,7 @@ from incrowd.tables import adbc
 SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
 WEB = ("http", "https", "ftp", "sftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs")
 """What stands before :// in addresses of files elsewhere."""
+DRIVERS = ("psycopg", "duckdb")  # of the extra
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
 
 
@@ -140,12 +141,19 @@ class Place:
         try:
             engine = sql.create_engine(self.url)
         except sql.exc.NoSuchModuleError:
+            if self.kind == "duckdb":
+                raise MissingExtraError("duckdb_engine", "sql", "a database of DuckDB") from None
             raise InputError(
                 f"{self.shown}: no driver for this kind of database is known"
             ) from None
         except ImportError as error:
             name = error.name or "the driver"
-            raise MissingExtraError(name, "sql", f"the database {self.shown}") from None
+            if name in DRIVERS:
+                raise MissingExtraError(name, "sql", f"the database {self.shown}") from None
+            raise InputError(
+                f"{self.shown}: the driver {name!r} is not installed; the pages of SQLAlchemy say "
+                f"which package has it, and which other drivers there are ({self.kind}+DRIVER://…)"
+            ) from None
         if engine.dialect.name == "sqlite":
             _let_transactions_hold(engine)
         inside = False

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.text.marks import require_characters
 
 MIDNIGHT = datetime.time()
 
@@ -66,6 +67,8 @@ def as_texts(values: Sequence[Any], column: str, nanoseconds: Sequence[int] = ()
     if not values:
         return []
     first = kind(values[0])
+    if first == "text":
+        require_characters("".join(values), f"a cell of column {column!r}")
     if first == "decimal numbers":
         return list(map(_number, values))
     finer = nanoseconds or [0] * len(values)

@@ -25,6 +25,10 @@ SPELLED = tuple(
     for way in (str.lower, str.capitalize, str.title, str.upper)
     for end in ("", ":", " ")
 )
+NO_ROWS = (
+    "the table has no rows below its header: if it should have some, look at the export or the "
+    "query that made it"
+)
 FEWEST = 10
 """Rows below which a word that few rows have is nothing of note."""
 LARGEST = 300_000
@@ -36,10 +40,7 @@ MOST = 3
 def totals(source: Source) -> Iterator[str]:
     """Yield what is odd of rows: none, one for the header, units, sums, a word like ``Total``."""
     if not source.rows:
-        yield (
-            "the table has no rows below its header: if it should have some, look at the export or "
-            "the query that made it"
-        )
+        yield NO_ROWS
     found: set[int] = set()
     named: list[int] = []
     units: list[int] = []

@@ -6,7 +6,7 @@ exchange.py rows that change places, where k rows are all that a class needs
 heaviest.py exact steps: the best way to open groups; program.py proves it in whole numbers
 optimum.py  another: the optimum of a small table, ties broken by a fixed order
 matching.py that of large tables for k = 2; usable.py, columns.py what it may be made of; ties.py
-            the first of these; leaves.py linear programs where prices of all rows say too little
+            the first of these
 release.py  from a table to a veiled solution; what the theorem does not hold for is refused
 
 The theorems are in docs/explanation/veil.md.

@@ -143,7 +143,7 @@ def stated(program: Program) -> Stated:
     return found
 
 
-class Asked:
+class CpSatModel:
     """A program as CP-SAT is asked it: for ways that weigh as much as a known one, or more."""
 
     def __init__(self, program: Program, asked: Stated, left: Narrowed, cp_model: Any) -> None:
@@ -245,7 +245,7 @@ def heaviest(program: Program, known: Collection[int], effort: float, stop: Stop
     found = proposed(program, whole, stop) or [g in known for g in range(len(program.costs))]
     left = narrowed(whole.gains, whole.most, whole.rows, program.weight(found), stop)
     while True:
-        asked = Asked(program, whole, left, cp_model)
+        asked = CpSatModel(program, whole, left, cp_model)
         asked.exclude(found)
         other, spent = asked.solved(effort, stop)
         if other is None:

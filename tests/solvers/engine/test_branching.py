@@ -18,8 +18,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation
 from incrowd.solvers.engine.branching.tree import Branching, dealt
-from incrowd.solvers.engine.prove import prove
-from incrowd.solvers.engine.reach import classes_within
+from incrowd.solvers.engine.prove import classes_within, prove
 from incrowd.solvers.engine.windows import sorted_classes
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, lawful, naive_cost, random_tables

@@ -9,8 +9,15 @@ from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.solution import Solution
-from incrowd.solvers.engine.class_blocks import ClassBlocks, split
-from incrowd.solvers.engine.vicinity import REACH, Layout, above_lifted, links_of, near
+from incrowd.solvers.engine.class_blocks import (
+    REACH,
+    ClassBlocks,
+    Layout,
+    above_lifted,
+    links_of,
+    near,
+    split,
+)
 from incrowd.solvers.engine.windows import sorted_classes
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables

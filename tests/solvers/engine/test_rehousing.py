@@ -9,7 +9,7 @@ from dial import enough
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
-from incrowd.solvers.engine.rehousing import Rehousing, beyond
+from incrowd.solvers.engine.near_classes import Rehousing, beyond
 from solvers.engine.engine_samples import KINDS, random_tables
 
 

@@ -10,7 +10,9 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.laws import histogram
 from incrowd.privacy.model import Model
+from incrowd.privacy.once import Once
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
@@ -24,6 +26,7 @@ from incrowd.solvers.sensitive.assignment import broken
 from incrowd.solvers.sensitive.journal import new_search
 from incrowd.solvers.sensitive.moves import Mix
 from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.settle import lawful_together
 from incrowd.solvers.sensitive.start import greedy
 
 MIX = Mix(unit=1.0, charge=2.0, shifts=0.3, breaking=0.7, breaks=3, largest=60, focus=0.0)
@@ -35,22 +38,30 @@ MODELS: list[Model] = [
     EntropyDiversity(2),
     TCloseness("0.4") & KAnonymity(2),
     TCloseness("0.3", Hierarchical(((0, 1, 2, 3, 4), (0, 0, 1, 1, 1), (0, 0, 0, 0, 0)))),
+    Once(TCloseness("0.4", attribute=0), 2, np.arange(25) % 5) & DistinctDiversity(3, attribute=1),
 ]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 @pytest.mark.parametrize("exempt", [False, True])
 @pytest.mark.parametrize("seed", range(few(2, 1)))
-def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
+def test_lawful_after_every_move(
+    model: Model, seed: int, exempt: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tests that each move leaves lawful classes, a true change of cost, true histograms.
 
     The root's class may break the laws where it is exempt.  Moves are made as annealing makes
     them, in slices of one: the kernel of a move by itself would be compiled for this test alone.
+    Five people have one to twelve rows each, some alike in value.
     """
+    people = any(isinstance(part, Once) for part in model.parts)
+    monkeypatch.setattr("incrowd.privacy.laws.WIDE", 4 if people else 64)
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(20, 60))
     codes = rng.integers(0, 3, (rows, 4))
-    instance, _ = from_codes(codes, None, rng.permutation(np.arange(rows) % 5)[:, None])
+    value, who = rng.permutation(np.arange(rows) % 5), rng.integers(0, 5, rows)
+    told = np.column_stack([value, who, 5 * who + value])[:, : 3 if people else 1]
+    instance, _ = from_codes(codes, None, told)
     problem = Problem(instance, model)
     rules, places = rules_of(problem)
     c = build_candidates(instance, window_emission(instance, 3, 4, seed))
@@ -72,8 +83,14 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
         copies = np.flatnonzero(state.pattern == p)
         lawful = exempt and p == root
         assert lawful or model.lawful(problem.group(copies), problem.table)
-        held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
+        held = histogram(rules.laws, rules.places[c.row_of[copies]])
         assert (state.hist[state.slot[p]] == held).all() and state.size[p] == len(copies)
+        for q in np.unique(state.pattern[state.pattern > p]):
+            both = np.flatnonzero((state.pattern == p) | (state.pattern == q))
+            together = lawful_together.py_func(p, q, search)
+            assert together == model.lawful(problem.group(both), problem.table)
+            held = histogram(rules.laws, rules.places[c.row_of[both]])
+            assert search.pad.sum[: len(held)].tolist() == held.tolist()
 
 
 @pytest.mark.parametrize("model", [FrequencyDiversity(3), RecursiveDiversity(2, 3)])

@@ -154,11 +154,7 @@ def in_units(lifted: Lifted, instance: Instance, k: int) -> tuple[int, NDArray[n
 
 
 def settled(
-    lists: Emission,
-    lifted: Lifted,
-    instance: Instance,
-    k: int,
-    word: NDArray[np.int64] = NEVER,
+    lists: Emission, lifted: Lifted, instance: Instance, k: int, word: NDArray[np.int64] = NEVER
 ) -> Prices | None:
     """Round lifted prices and penalties down to integers; repair what classes of ``lists`` break.
 

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.boxes import RowBoxes
 from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.bounds.odd_sets.program import Program
-from incrowd.bounds.odd_sets.vertex import settle
 from incrowd.lattice.emission import Emission
+from incrowd.linear.simplex import Simplex
 from incrowd.run.stop import Stop
 
+ROUNDS = 12  # of new classes, at most
+SHORT = 1e-5  # cells that the bound may fall short of the value
+LEAST_PENALTY = 1e-7
 NEAR = 1e-6  # share of the bound that is left to add, to end, where prices may rise freely
 MOST_SETTLED = 1_500  # distinct rows of tables whose program a simplex method ends
 SETTLING = 0.34  # share of the work after which it does
@@ -142,3 +145,29 @@ class OddSets:
             settle(program)
         sets = [s._replace(penalty=s.penalty * cell) for s in program.sets]
         return Lifted(lists, program.best_price * cell, sets)
+
+
+def settle(program: Program) -> None:
+    """Take the program to its optimum, as far as there is time: the exact value, few penalties.
+
+    Steps come near the optimum soon and then hover about it.  Where the rows are few a simplex
+    method ends what they have begun: from the classes at hand, and those that its prices call for.
+    """
+    rows, sets = len(program.counts), len(program.members)
+    lower = np.concatenate([program.counts, np.full(sets, -np.inf)])
+    upper = np.concatenate([np.full(rows, np.inf), program.most])
+    simplex = Simplex(lower, upper, program.top)
+    for _ in range(ROUNDS):
+        known = simplex.columns
+        matrix = program.columns(known)
+        simplex.add_columns(program.pool.cost[known:], matrix)
+        point = simplex.solve(program.stop.left, grown=known > 0)
+        if point is None:
+            return
+        program.price = np.clip(point.y[:rows], 0.0, program.top)
+        penalty = np.maximum(-point.y[rows:], 0.0)
+        program.penalty = np.where(penalty > LEAST_PENALTY, penalty, 0.0)
+        program.pool.share[:], program.value = point.x, point.value
+        program.evaluate()
+        if program.bound >= program.value - SHORT or program.add_classes() == 0:
+            return

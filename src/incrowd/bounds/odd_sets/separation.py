@@ -231,12 +231,7 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
 
 
 def broken_sets(
-    fractional: Fractional,
-    counts: NDArray[np.int64],
-    k: int,
-    starts: int,
-    most: int,
-    seed: int,
+    fractional: Fractional, counts: NDArray[np.int64], k: int, starts: int, most: int, seed: int
 ) -> list[OddSet]:
     """Return odd sets that a fractional release breaks, the worst first, without penalties.
 

@@ -9,7 +9,7 @@ from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.reduce.merge import MergeDuplicates
+from incrowd.reduce.chain import MergeDuplicates
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 
 

@@ -3,15 +3,78 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from incrowd.problem.instance import Instance
+from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import Instance, NodeTables
+from incrowd.problem.join import span_cost
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.reduce.merge import MergeDuplicates
+from incrowd.reduce.chain import MergeDuplicates
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
-from incrowd.solvers.baseline import member_kernels as kernels
 
 MOST_DISTINCT = 100_000
+
+
+@kernel
+def cheapest_member(
+    codes: NDArray[np.int32],
+    left: NDArray[np.int64],
+    tables: NodeTables,
+    span: NDArray[np.int32],
+    farthest: bool,
+) -> int:
+    """Return the row with copies left whose join with a class costs least (or most).
+
+    ``span``, shape (2, columns): the least and greatest codes of the class.  Ties go to the first
+    row; −1 when no row is left.
+    """
+    distinct, columns = codes.shape
+    best = np.int64(-1)
+    chosen = -1
+    for v in range(distinct):
+        if left[v] == 0:
+            continue
+        total = np.int64(0)
+        for j in range(columns):
+            low = min(span[0, j], codes[v, j])
+            high = max(span[1, j], codes[v, j])
+            total += span_cost(j, low, high, tables)
+            if not farthest and chosen >= 0 and total >= best:
+                break
+        if chosen < 0 or (total > best if farthest else total < best):
+            best = total
+            chosen = v
+    return chosen
+
+
+@kernel
+def cheapest_class(
+    codes: NDArray[np.int32],
+    tables: NodeTables,
+    spans: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    row: int,
+) -> int:
+    """Return the class whose total cost grows least when a copy of ``row`` joins.
+
+    ``spans``, shape (classes, 2, columns): as ``span`` of ``cheapest_member``.
+    """
+    best = np.int64(-1)
+    chosen = -1
+    for c in range(len(spans)):
+        before = np.int64(0)
+        after = np.int64(0)
+        for j in range(codes.shape[1]):
+            low = spans[c, 0, j]
+            high = spans[c, 1, j]
+            before += span_cost(j, low, high, tables)
+            after += span_cost(j, min(low, codes[row, j]), max(high, codes[row, j]), tables)
+        grows = (sizes[c] + 1) * after - sizes[c] * before
+        if chosen < 0 or grows < best:
+            best = grows
+            chosen = c
+    return chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +143,13 @@ class Growth:
         instance, tables = self.instance, self.instance.tables
         codes, into = instance.codes, len(self.spans)
         last = codes[[self.last, self.last]]
-        seed = kernels.cheapest_member(codes, self.left, tables, last, True)
+        seed = cheapest_member(codes, self.left, tables, last, True)
         span = codes[[seed, seed]]
         self.spans.append(span)
         self.sizes.append(0)
         self.take(seed, min(int(self.left[seed]), self.k), into)
         while self.sizes[into] < self.k:
-            row = kernels.cheapest_member(codes, self.left, tables, span, False)
+            row = cheapest_member(codes, self.left, tables, span, False)
             widen(span, codes[row])
             self.take(row, min(int(self.left[row]), self.k - self.sizes[into]), into)
         self.last = seed
@@ -101,7 +164,7 @@ class Growth:
         for row in np.flatnonzero(self.left):
             while self.left[row]:
                 sizes = np.array(self.sizes, np.int64)
-                into = kernels.cheapest_class(instance.codes, tables, spans, sizes, int(row))
+                into = cheapest_class(instance.codes, tables, spans, sizes, int(row))
                 widen(spans[into], instance.codes[row])
                 self.take(int(row), 1, into)
 

@@ -172,14 +172,7 @@ def count_supply(
 
 @kernel
 def add_loans(
-    p: int,
-    k: int,
-    limit: int,
-    torn_flag: Any,
-    state: Any,
-    c: Any,
-    out: Any,
-    n: int,
+    p: int, k: int, limit: int, torn_flag: Any, state: Any, c: Any, out: Any, n: int
 ) -> Any:
     """List copies that outside classes could lend to p; return (entries, copies)."""
     lent = 0

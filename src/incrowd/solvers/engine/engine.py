@@ -33,7 +33,7 @@ from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_columns
 from incrowd.solvers.engine.lifting import Lifting
 from incrowd.solvers.engine.near_classes import NearClasses
-from incrowd.solvers.engine.pricing import Pricing
+from incrowd.solvers.engine.pricing import PricingStages
 from incrowd.solvers.engine.search import Means, Search
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.progress import Progress
@@ -84,7 +84,7 @@ class Run:
         self.progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
         self.progress.certificate = Prices(np.zeros(instance.distinct, np.int64), 1)
         self.search = Search(engine, instance, k, self.progress)
-        self.pricing = Pricing(self.search, engine.prices)
+        self.pricing = PricingStages(self.search, engine.prices)
         self.near = NearClasses(self.search)
         self.lifting = Lifting(self.search, engine.odd_sets or OddSets())
 

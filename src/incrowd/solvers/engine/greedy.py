@@ -78,10 +78,7 @@ def sweep_level(
 
 
 def greedy(
-    candidates: Candidates,
-    k: int,
-    step: int,
-    given: NDArray[np.int64] | None = None,
+    candidates: Candidates, k: int, step: int, given: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns); needs at least k copies.
 

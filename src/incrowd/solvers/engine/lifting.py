@@ -7,10 +7,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.listing import within
+from incrowd.bounds.listing import in_reach, within
 from incrowd.bounds.odd_sets.boxes import RowBoxes
 from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact
-from incrowd.bounds.odd_sets.in_reach import in_reach
 from incrowd.bounds.odd_sets.lifted import MOST_SETTLED, Lifted, OddSets
 from incrowd.bounds.prices import Prices
 from incrowd.lattice.emission import Emission

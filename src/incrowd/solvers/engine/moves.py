@@ -145,15 +145,7 @@ def collect(j: int, got: int, classes: int, number: int, state: Any, pad: Any) -
 
 @inner_kernel
 def collect_for_regroup(
-    i: int,
-    p: int,
-    need: int,
-    number: int,
-    mix: Any,
-    state: Any,
-    pad: Any,
-    c: Any,
-    rng: Any,
+    i: int, p: int, need: int, number: int, mix: Any, state: Any, pad: Any, c: Any, rng: Any
 ) -> Any:
     """Collect ``need`` copies for p from few classes; return (copies, classes) or (−1, 0).
 

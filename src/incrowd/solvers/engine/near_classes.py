@@ -6,24 +6,28 @@ for tables too wide for such a list.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.span_prices import suits_spans
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.class_blocks import split
 from incrowd.solvers.engine.growing import grown
-from incrowd.solvers.engine.near import Near
+from incrowd.solvers.engine.near import Near, near_rows
 from incrowd.solvers.engine.near_joins import near_joins
-from incrowd.solvers.engine.rehousing import Rehousing
 from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.search import MOST_PATIENT, RANGED, Search
 from incrowd.solvers.engine.trading import Trading
 
+# from little heat: what annealing knew of these rows should not melt
+GENTLE: Any = {"moves": 600, "least": 20_000, "heat": (0.3, 0.02), "bisects": 0.1}
 MOST_TRADING = 64.0  # factor on the moves of trading that a long time limit may buy
 # trading after annealing among ranges, from little heat; four times the moves find no more
 LUKEWARM = Trading(moves=700, heat=(0.08, 0.015), regroups=0.08, bisects=0.2)
@@ -156,3 +160,60 @@ class NearClasses:
             report=lambda cost, share: self.tell(stage, share, cost),
         )  # fmt: skip
         self.offer(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehousing:
+    """Rows that no candidate suits: how classes of these are put together anew, among themselves.
+
+    Annealing chooses among the classes that cost little above their prices.  Where rows are unlike
+    all others no such class holds them, and they end in the class of everything, which may be large
+    and pays for every column.  Trading needs no list of classes, and these rows are few.  Where no
+    such class could be parted there is nothing to gain: fewer rows than that are strangers.
+
+    Attributes
+    ----------
+    trading: among them.
+    most: moves in all.
+    """
+
+    trading: Trading = field(default_factory=lambda: Trading(**GENTLE))
+    most: float = 3_000_000
+
+    def run(
+        self,
+        best: Solution,
+        price: NDArray[np.float64],
+        slack: float,
+        k: int,
+        seed: int,
+        stop: Stop,
+        ended: Callable[[], bool],
+    ) -> Solution:
+        """Return a release that costs no more than ``best``.
+
+        price: float64, shape (distinct,), in units of 1/scale; slack: in the same, what a class of
+        k rows may cost above their prices where it is a candidate.
+        """
+        dear = beyond(best, price, slack, k)
+        if not (dear & (best.sizes >= 2 * k)).any():
+            return best
+        block = np.flatnonzero(dear[best.classes])
+        present, _ = best.part(block)
+        near = near_rows(present.instance, seed, stop)
+        trading = replace(self.trading, moves=min(self.trading.moves, self.most / len(block)))
+        found = trading.run(split(present, k), near, k, seed, stop=ended)
+        if found.cost >= present.cost:
+            return best
+        name = best.classes.copy()
+        name[block] = len(best.sizes) + found.classes
+        return Solution.of(best.instance, name)
+
+
+def beyond(
+    solution: Solution, price: NDArray[np.float64], slack: float, k: int
+) -> NDArray[np.bool_]:
+    """Tell which classes cost more above the prices of their rows than candidates do."""
+    instance = solution.instance
+    paid = np.bincount(solution.classes, weights=price[instance.copies])
+    return k * (solution.class_costs - paid / solution.sizes) > slack

@@ -17,7 +17,7 @@ from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
 
 
-class Program(NamedTuple):
+class BlockProgram(NamedTuple):
     """A block as a mixed-integer program: one binary per pattern, then one number per choice.
 
     Once the open patterns are known the choices are a flow from rows and lenders to patterns, whose
@@ -38,7 +38,7 @@ class Program(NamedTuple):
 
 def program_of(
     block: Block, k: int, outside: NDArray[np.bool_], state: State, price: NDArray[np.float64]
-) -> Program:
+) -> BlockProgram:
     """Write down the block's program.
 
     Rows, in this order: every loose copy goes somewhere; an opened pattern gets at least k; no
@@ -78,7 +78,7 @@ def program_of(
     )
     paid = price[block.rows]
     reduced = block.cost - np.where(own, paid[block.row], 0.0)
-    return Program(
+    return BlockProgram(
         scipy.sparse.csc_array(
             (value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))
         ),

@@ -22,7 +22,7 @@ LONGER = 0.7  # share of a time limit for prices of wide tables with classes too
 LONG = 0.55  # the same where nothing but trading follows for want of time
 
 
-class Pricing:
+class PricingStages:
     """Support prices, and rounds that raise them.
 
     Attributes

@@ -5,6 +5,10 @@ most UB − 1, each class (split into classes of k..2k−1 rows of the same patt
 at most UB − 1 − LB, since reduced costs are nonnegative and sum to cost − LB.  So it uses only
 (row, pattern) pairs whose least reduced cost is within that, and the exact problem over these
 pairs finds it or shows that there is none.
+
+Where prices with odd sets nearly reach the cost of a release, few classes have a reduced cost small
+enough for a better one (Baldacci, Christofides and Mingozzi, Mathematical Programming 115, 2008,
+finish vehicle routing that way).
 """
 
 from math import floor, isfinite
@@ -14,9 +18,11 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import exact, settled
+from incrowd.bounds.odd_sets.classes import all_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
-from incrowd.bounds.odd_sets.pricing import Classes
+from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
@@ -25,9 +31,9 @@ from incrowd.solvers.engine.assignment import new_state
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
-from incrowd.solvers.engine.reach import classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
 
+MOST_LISTED = 400_000
 # pairs and branch-and-bound nodes that a proof may take: in a hurry, and patient
 MOST_PAIRS = (2_500, 60_000)
 NODES = (60, 100_000)
@@ -188,3 +194,28 @@ def solve_whole(
         found = Solution.of(tree.instance, state.pattern.astype(np.int64))
         best = found if found.cost < best.cost else best
     return best, proven
+
+
+def classes_within(
+    lifted: Lifted, instance: Instance, k: int, slack: float, word: NDArray[np.int64] = NEVER
+) -> Classes | None:
+    """List the classes whose reduced cost under prices and odd sets is within ``slack``.
+
+    None when they are more than ``MOST_LISTED``, or time ends first (``word``: see
+    ``incrowd.kernels.halt``).
+    """
+    prices = lifted.price, lifted.sets
+    problem = PricingProblem.of(lifted.lists, instance.counts, k, *prices, halt=word)
+    room = Classes.room(MOST_LISTED, k)
+    n = all_classes(problem, slack, room)
+    return None if n < 0 else room.first(n)
+
+
+def pairs_of(classes: Classes, lists: Emission, distinct: int) -> Emission:
+    """Return the patterns of some classes, with the rows that these hold."""
+    pairs = np.unique(
+        np.repeat(classes.pattern, classes.size) * distinct + classes.rows[classes.taken]
+    )
+    used, first = np.unique(pairs // distinct, return_index=True)
+    offset = np.append(first, len(pairs)).astype(np.int64)
+    return Emission(lists.cost[used], offset, (pairs % distinct).astype(np.int32))

@@ -112,15 +112,7 @@ def choose_gainers(p: int, classes: int, number: int, k: int, state: Any, pad: A
 
 @inner_kernel
 def fill(
-    p: int,
-    classes: int,
-    pulled: int,
-    gain: Any,
-    k: int,
-    least: float,
-    state: Any,
-    pad: Any,
-    c: Any,
+    p: int, classes: int, pulled: int, gain: Any, k: int, least: float, state: Any, pad: Any, c: Any
 ) -> Any:
     """Add the cheapest further copies until p has k; return (copies pulled, gain)."""
     need = k - state.size[p]

@@ -21,9 +21,14 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Clock
-from incrowd.solvers.engine.block_listing import list_classes
-from incrowd.solvers.engine.block_partition import order_lists, partition, share_out
-from incrowd.solvers.engine.block_room import WIDEST, new_room
+from incrowd.solvers.engine.block_partition import (
+    WIDEST,
+    list_classes,
+    new_room,
+    order_lists,
+    partition,
+    share_out,
+)
 from incrowd.solvers.engine.near import Near
 from incrowd.solvers.engine.traded import join, opened
 

@@ -1,5 +1,6 @@
 """Exact subset convolution over what prices leave: 2^n·poly(n), with the gap as a factor."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -15,16 +16,104 @@ from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.class_prices import ClassPrices, class_prices
 from incrowd.solvers.exact.convolution_kernels import count_block
-from incrowd.solvers.exact.exact_classes import Candidates, tile
 from incrowd.solvers.exact.submultisets import enumerate_submultisets, too_big
 from incrowd.solvers.exact.subset_dp import SubsetDP
 
+TRIES = 50_000  # steps of the search for a tiling before the sure way is taken
 MOST_ROWS = 24
 LOW = 12  # bits of the sets that one call of the kernel goes through
 HELD = 1 << 22  # numbers for each size of class in one call, about
 MOST_PARTS = 300  # slack beyond which going through all pairs of sets is faster
 FINE = 100  # units of cost in a row beyond which slacks are expected to be that large
 RING = 1 << 64
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateClasses:
+    """Classes that an optimum may have.
+
+    Attributes
+    ----------
+    part: int64, shape (classes,): rows as bits.
+    size, slack: int64, shape (classes,).
+    rows: of the table; smallest: size of a class.
+    """
+
+    part: NDArray[np.int64]
+    size: NDArray[np.int64]
+    slack: NDArray[np.int64]
+    rows: int
+    smallest: int
+
+    def where(self, kept: NDArray[np.bool_]) -> "CandidateClasses":
+        """Return some of them."""
+        arrays = self.part[kept], self.size[kept], self.slack[kept]
+        return CandidateClasses(*arrays, self.rows, self.smallest)
+
+    def within(self, most: int) -> "CandidateClasses":
+        """Return those of a slack up to ``most``."""
+        return self.where(self.slack <= most)
+
+
+Count = Callable[[CandidateClasses, int, Context], NDArray[np.uint64] | None]
+
+
+def tile(found: CandidateClasses, slack: int, context: Context, count: Count) -> list[int] | None:
+    """Return classes that partition the rows with this slack in all; None when stopped.
+
+    There are such classes.  If a search among them takes too long, each two rows are asked whether
+    they may be together: at most n(n − 1)/2 counts, after which the classes are known.
+    """
+    chosen = _searched(found, slack)
+    if chosen is not None:
+        return chosen
+    bits = range(found.rows)
+    for a in bits:
+        for b in bits[a + 1 :]:
+            together = (found.part >> a & 1) == (found.part >> b & 1)
+            rest = found.where(together)
+            counts = count(rest, slack, context)
+            if counts is None:
+                return None
+            apart = (found.part >> a & 1) + (found.part >> b & 1) < 2
+            found = rest if counts[slack] else found.where(apart)
+    return sorted({int(part) for part in _blocks(found)})
+
+
+def _blocks(found: CandidateClasses) -> NDArray[np.int64]:
+    """For each row the class that it is in, once every two rows are decided."""
+    return np.array([found.part[(found.part >> r & 1) == 1][0] for r in range(found.rows)])
+
+
+def _searched(found: CandidateClasses, slack: int) -> list[int] | None:
+    """Depth first by the row with the fewest classes left; None when it takes too long."""
+    bits = np.arange(found.rows)
+    holds = (found.part[:, None] >> bits & 1).astype(bool)
+    failed: set[tuple[int, int]] = set()
+    left = TRIES
+
+    def descend(at: NDArray[np.int64], free: int, rest: int) -> list[int] | None:
+        nonlocal left
+        if not free:
+            return [] if rest == 0 else None
+        number = np.where(free >> bits & 1, holds[at].sum(axis=0), len(at) + 1)
+        row = int(np.argmin(number))
+        here = at[holds[at, row]]
+        for i in here[np.argsort(found.slack[here], kind="stable")].tolist():
+            left -= 1
+            if left < 0:
+                return None
+            part, less = int(found.part[i]), rest - int(found.slack[i])
+            if (free ^ part, less) in failed:
+                continue
+            fits = (found.part[at] & part == 0) & (found.slack[at] <= less)
+            chosen = descend(at[fits], free ^ part, less)
+            if chosen is not None:
+                return [part, *chosen]
+        failed.add((free, rest))
+        return None
+
+    return descend(np.flatnonzero(found.slack <= slack), (1 << found.rows) - 1, slack)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +188,7 @@ class SubsetConvolution:
         return Outcome(solution, solution.cost)
 
     def search(
-        self,
-        problem: Problem,
-        size: NDArray[np.int32],
-        prices: ClassPrices,
-        context: Context,
+        self, problem: Problem, size: NDArray[np.int32], prices: ClassPrices, context: Context
     ) -> tuple[list[int] | None, int]:
         """Return the classes of an optimum as bits, and the bound.
 
@@ -114,7 +199,9 @@ class SubsetConvolution:
         most = prices.units * bound - prices.total
         while most <= MOST_PARTS or too_big(problem.instance):
             at = np.flatnonzero((prices.slack >= 0) & (prices.slack <= most))
-            found = Candidates(at, size[at].astype(np.int64), prices.slack[at], rows, smallest)
+            found = CandidateClasses(
+                at, size[at].astype(np.int64), prices.slack[at], rows, smallest
+            )
             context.tell("subsets", bound=bound)
             counts = counted(found, most, context)
             if counts is None:
@@ -129,7 +216,7 @@ class SubsetConvolution:
         return None, bound
 
 
-def counted(found: Candidates, most: int, context: Context) -> NDArray[np.uint64] | None:
+def counted(found: CandidateClasses, most: int, context: Context) -> NDArray[np.uint64] | None:
     """uint64, shape (most + 1,): sequences of classes that partition the rows, by slack.
 
     None when stopped.

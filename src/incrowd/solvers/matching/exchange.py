@@ -19,12 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.linear.blossom import UNIT, perfect_matching
 from incrowd.solvers.base import Context
-from incrowd.solvers.matching.exchange_kernels import (
-    addable,
-    exchanges,
-    pair_costs,
-    shared_weights,
-)
+from incrowd.solvers.matching.exchange_kernels import addable, exchanges, pair_costs, shared_weights
 from incrowd.solvers.matching.nodes import FAR, Grid, Nodes, costs_of, grid_of
 
 Triples = frozenset[tuple[int, int, int]]

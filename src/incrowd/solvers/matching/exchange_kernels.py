@@ -17,13 +17,7 @@ import numpy as np
 
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
-from incrowd.solvers.matching.nodes import (
-    FAR,
-    pair_cost,
-    pair_extra,
-    triple_cost,
-    triple_extra,
-)
+from incrowd.solvers.matching.nodes import FAR, pair_cost, pair_extra, triple_cost, triple_extra
 
 
 @kernel

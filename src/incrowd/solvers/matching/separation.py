@@ -141,9 +141,7 @@ def violated_sets(
 
 
 def worst_of_all(
-    nodes: NDArray[np.int64],
-    local: NDArray[np.int64],
-    x: NDArray[np.float64],
+    nodes: NDArray[np.int64], local: NDArray[np.int64], x: NDArray[np.float64]
 ) -> list[NDArray[np.int64]]:
     """Return the worst violated odd sets of all; ``local``: columns by number of their nodes."""
     k = len(nodes)

@@ -31,12 +31,7 @@ from incrowd.solvers.matching.emission import (
     shuffle_and_sort,
 )
 from incrowd.solvers.matching.nodes import FAR, Grid
-from incrowd.solvers.matching.scan import (
-    blocks_apart,
-    scan_below,
-    scan_nearest,
-    scan_neighbors,
-)
+from incrowd.solvers.matching.scan import blocks_apart, scan_below, scan_nearest, scan_neighbors
 
 MOST_BLOCKS = 1_500
 NEAREST, NEIGHBORS, EMIT, CHECK = 0, 1, 2, 3

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.law import Laws
-from incrowd.privacy.violation import violation, violation_after
+from incrowd.privacy.violation import tally, violation, violation_after
 from incrowd.solvers.engine.assignment import link as link_copy
 from incrowd.solvers.engine.assignment import unlink as unlink_copy
 from incrowd.solvers.engine.candidates import Candidates
@@ -103,9 +103,7 @@ def unlink(i: int, state: Any, rules: Any, c: Any) -> None:
     unlink_copy(state, i)
     state.pattern[i] = -1
     s = state.slot[p]
-    r = c.row_of[i]
-    for a in range(rules.places.shape[1]):
-        state.hist[s, rules.places[r, a]] -= 1
+    tally(rules.laws, state.hist[s], rules.places[c.row_of[i]], -1)
     forget(s, state)
     if state.size[p] == 0:
         state.slot[p] = -1
@@ -121,9 +119,7 @@ def link(i: int, p: int, state: Any, rules: Any, c: Any) -> None:
         state.slot[p] = state.free[state.tally[0]]
     link_copy(state, i, p)
     s = state.slot[p]
-    r = c.row_of[i]
-    for a in range(rules.places.shape[1]):
-        state.hist[s, rules.places[r, a]] += 1
+    tally(rules.laws, state.hist[s], rules.places[c.row_of[i]], 1)
     forget(s, state)
 
 

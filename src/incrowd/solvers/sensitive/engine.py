@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.charged_shares import charged_shares
 from incrowd.bounds.charges import law_of
-from incrowd.bounds.copies_by_value import Law
+from incrowd.bounds.copies_by_value import ClosenessLaw
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.price import PriceBound
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
+from incrowd.privacy.laws import histogram
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -131,8 +132,7 @@ class Run(Bounding):
         self.warmth = 1.0
         self.moved, self.planned = 0.0, 1.0  # moves of the annealing, as its stages count them
         self.unit = max(1, sum(t.dearest for t in instance.trees) // instance.columns)
-        every = np.repeat(self.rules.places, instance.counts, axis=0).ravel()
-        hist = np.bincount(every, minlength=max(1, self.places)).astype(np.int64)
+        hist = histogram(self.rules.laws, np.repeat(self.rules.places, instance.counts, axis=0))
         self.relaxed = not problem.model.stays_lawful
         self.apart = has_dear_columns(instance)
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
@@ -251,7 +251,7 @@ class Run(Bounding):
             return None
         tree, price = self.charged
         law = law_of(tree)
-        return charged_shares(tree, law, price, stop) if isinstance(law, Law) else None
+        return charged_shares(tree, law, price, stop) if isinstance(law, ClosenessLaw) else None
 
     def lawful_stages(
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]

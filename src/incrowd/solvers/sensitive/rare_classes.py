@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.pricing import Shares
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import Emission
+from incrowd.privacy.laws import histogram
 from incrowd.privacy.violation import violation
 from incrowd.solvers.sensitive.assignment import Rules
 from incrowd.solvers.sensitive.prune import owners
@@ -240,8 +241,7 @@ class RareClasses:
         amount = self.amount[: end - begin]
         chosen = np.flatnonzero(amount)
         rows, amount = self.rows[begin:end][chosen], amount[chosen]
-        hist = np.zeros(max(1, self.places), np.int64)
-        np.add.at(hist, self.rules.places[rows], amount[:, None])
+        hist = histogram(self.rules.laws, np.repeat(self.rules.places[rows], amount, axis=0))
         if violation(self.rules.laws, hist, size) > 0:
             return None
         return RareClass(p, rows, amount, size * float(self.emission.cost[p]) - total)

@@ -5,9 +5,10 @@ the models.  Where there is none either, the predicate is called back.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
-from incrowd.privacy.law import CALLED, DISTINCT, ROWS
+from incrowd.privacy.law import CALLED, DISTINCT, ROWS, Laws
 from incrowd.privacy.laws import laws_of
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
@@ -35,10 +36,10 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(np.int64)
     places = codes.astype(np.int64) + starts[:-1]
     _, sample, profile = np.unique(places, axis=0, return_index=True, return_inverse=True)
-    profile, number = profile.ravel().astype(np.int64), int(starts[-1])
+    profile = profile.ravel().astype(np.int64)
     if (laws.kind == CALLED).any():
-        places = np.column_stack([places, number + profile])
-        number += len(sample)
+        places = np.column_stack([places, starts[-1] + profile])
+    laws, places = compact(laws, places, instance.counts)
     rules = Rules(
         laws,
         np.ascontiguousarray(places),
@@ -47,7 +48,29 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
         least,
         np.array([-1], np.int64),
     )
-    return rules, number
+    return rules, len(laws.once)
+
+
+def compact(
+    laws: Laws, places: NDArray[np.int64], counts: NDArray[np.int64]
+) -> tuple[Laws, NDArray[np.int64]]:
+    """Leave out places of a histogram that nothing needs; return the laws and the rows' places.
+
+    What only one copy of the table has counts once in any class: it needs no place but that, and
+    most pairs of a person and a value are such.  ``counts``: the copies of each row.
+    """
+    held = np.zeros(len(laws.once))
+    np.add.at(held, places, counts[:, None])
+    single = (laws.once >= 0) & (held <= 1)
+    places = np.where(single[places], laws.once[places], places)
+    needed = np.zeros(len(laws.once), np.bool_)
+    needed[places] = True
+    for first, width in zip(laws.place, laws.width, strict=True):
+        needed[first : first + width] = True
+    number = np.cumsum(needed) - 1
+    once = laws.once[needed]
+    laws = laws._replace(place=number[laws.place], once=np.where(once < 0, -1, number[once]))
+    return laws, number[places]
 
 
 def folded(model: Model, table: Group) -> tuple[int, ...]:

@@ -136,6 +136,10 @@ def lawful_together(p: int, q: int, search: Any) -> bool:
     b = state.hist[state.slot[q]]
     for v in range(a.size):
         pad.sum[v] = a[v] + b[v]
+    once = rules.laws.once
+    for v in range(a.size):
+        if once[v] >= 0 and a[v] > 0 and b[v] > 0:  # one value, which either class has counted
+            pad.sum[once[v]] -= 1
     return violation(rules.laws, pad.sum, state.size[p] + state.size[q]) == 0
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
 from incrowd.kernels.random import below
-from incrowd.privacy.violation import violation, violation_after
+from incrowd.privacy.violation import tally, violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.assignment import (
     LawfulState,
@@ -28,8 +28,7 @@ USUAL = 60  # rows of the root's class while it is mended, at the least, by whic
 @inner_kernel
 def count_copy(r: int, profiles: int, rules: Any, hist: Any, held: Any, met: Any) -> int:
     """Count a copy of row r into ``hist`` and ``held``; return how many profiles are met so far."""
-    for a in range(rules.places.shape[1]):
-        hist[rules.places[r, a]] += 1
+    tally(rules.laws, hist, rules.places[r], 1)
     f = rules.profile[r]
     held[f] += 1
     if held[f] > 1:
@@ -73,8 +72,7 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
                 if drop < 0 or after < best or (after == best and held[f] > held[drop]):
                     best = after
                     drop = f
-        for a in range(rules.places.shape[1]):
-            hist[rules.places[rules.sample[drop], a]] -= 1
+        tally(rules.laws, hist, rules.places[rules.sample[drop]], -1)
         held[drop] -= 1
         total -= 1
         now = best
