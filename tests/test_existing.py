@@ -382,6 +382,9 @@ def test_what_the_difference_tells(new: list[Row], values: list[str], k: int) ->
         return
     later = extend(frame, earlier, **asked, hold_back=True)
     assert later.held.tolist() == told
+    assert later.held_for == (
+        f"what their classes gain would tell 's' of {len(told):,}" if told else ""
+    )
     kept = [row for i, row in enumerate(released) if i not in told]
     assert later.data.rows() == [*earlier.rows(), *kept]
     assert later.verify() and later.lower_bound <= later.cost

@@ -112,3 +112,8 @@ def test_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         done = CliRunner().invoke(cli, line.split())
         assert done.exit_code == 0, done.output
+    line = f"anonymize jan.csv -o r1.csv {asked.split(' --linked')[0]} --proof r1.proof -q"
+    assert CliRunner().invoke(cli, line.split()).exit_code == 0  # without the link, which it tears
+    line = f"anonymize feb.csv -o r3.csv {asked} {earlier} --proof r3.proof --joined more.csv"
+    done = CliRunner().invoke(cli, line.split())
+    assert done.exit_code == 2 and "the earlier ones break a constraint" in done.stderr

@@ -36,7 +36,8 @@ def summary(release: "Release") -> str:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     held = len(getattr(release, "held", ()))
     if held:
-        lines.append(("held", f"{counted(held, 'new row')}, until the next delivery"))
+        why = getattr(release, "held_for", "")
+        lines.append(("held", f"{counted(held, 'new row')}, until the next delivery: {why}"))
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))

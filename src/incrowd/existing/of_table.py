@@ -1,6 +1,6 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from incrowd.existing.served import (
     require_joined_texts,
     require_other_names,
 )
-from incrowd.existing.told import in_words, told
+from incrowd.existing.told import in_words, told, why_held
 from incrowd.existing.union import union
 from incrowd.existing.whole import WholeRelease, whole_of
 from incrowd.hierarchy.family import FamilySource
@@ -49,6 +49,7 @@ from incrowd.published.cautions import of_keys, repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.reduce.linked import Links
 from incrowd.release import Release
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, FewerRows, Source, Table, texts
 from incrowd.tables.files import write_as_it_is
@@ -67,11 +68,13 @@ class ExtendedRelease(Release):
     ----------
     existing: the earlier release.
     held: int64, shape (rows held back,), rising: new rows left out, see ``existing.told``.
+    held_for: why they are, in words; empty where none is.
     caution: what the difference to the earlier release tells; None for nothing.
     """
 
     existing: Any = None
     held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    held_for: str = ""
     caution: str | None = None
     shuffle: NDArray[np.int64] | None = field(default=None)
 
@@ -283,20 +286,12 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     placing = Placing(
         table, secret, seen, policy, lambda rows: joining_of(rows, both.model, seen, context, names)
     )
-    placing.search(context.stop)
 
     def edit() -> Edit:
         return edit_of(placing.table, published, placing.place, columns, plan.links)
 
-    known = told(placing.table, edit())
-    while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
-        placing.hold(which)
-        known = {}
-        if placing.broken:  # a cap is a share of fewer rows now
-            placing.search(context.stop)
-            known = told(placing.table, edit())
+    counts_told = placed(placing, policy, edit, context.stop)
     (cost, bound), table, stop = placing.units, placing.table, context.stop
-    counts_told = {name: int(which.sum()) for name, which in known.items()}
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
         edit=with_pseudonyms(edit(), table.source, named),
@@ -308,11 +303,33 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         held=np.flatnonzero(placing.held),
+        held_for=why_held(placing.lost, placing.untold),
         caution=in_words(counts_told, len(placing.place), bool(table.roles.person)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
     return release
+
+
+def placed(
+    placing: Placing, policy: Policy, edit: Callable[[], Edit], stop: Stop
+) -> dict[str, int]:
+    """Place all new rows, or hold some back; return how many are told, by sensitive column.
+
+    Parameters
+    ----------
+    edit: returns what changes in the rows that are placed.
+    """
+    placing.search(stop)
+    known = told(placing.table, edit())
+    while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
+        placing.hold(which)
+        placing.untold.update({name: int(rows.sum()) for name, rows in known.items()})
+        known = {}
+        if placing.broken:  # a cap is a share of fewer rows now
+            placing.search(stop)
+            known = told(placing.table, edit())
+    return {name: int(which.sum()) for name, which in known.items()}
 
 
 def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:

@@ -1,5 +1,6 @@
 """Where each new row goes, and which are held back for now."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,8 @@ class Placing:
     policy: what is asked.
     begin: returns how the rows of an instance join.
     held: bool, shape (all new rows,): those that are held back.
+    lost: how many of these fit nowhere; untold: by sensitive column, of how many others the
+        difference would tell it.
     place: int64, shape (rows of ``table``,): published class, or classes + number of a new class.
     """
 
@@ -45,6 +48,7 @@ class Placing:
 
     def __post_init__(self) -> None:
         self.held = np.zeros(self.table.source.rows, bool)
+        self.lost, self.untold = 0, Counter[str]()
         self.place = np.zeros(self.table.source.rows, np.int64)
         self.joins()
 
@@ -73,6 +77,7 @@ class Placing:
                 if not self.policy.hold_back:
                     which = numbered(np.flatnonzero(~self.held)[lost] + 1)
                     raise NoLawfulReleaseError(f"{error} ({which} of the new ones)") from None
+            self.lost += int(lost.sum())
             self.hold(lost)
 
     def hold(self, which: NDArray[np.bool_]) -> None:

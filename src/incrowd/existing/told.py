@@ -7,6 +7,8 @@ such rows published classes are what they were, and other new classes are untouc
 is lawful as before.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,6 +66,14 @@ def in_words(counts: dict[str, int], rows: int, people: bool) -> str | None:
         f"reads {each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until "
         "the next delivery"
     )
+
+
+def why_held(lost: int, untold: Mapping[str, int]) -> str:
+    """Say why rows are held back: so many fit nowhere, of so many a sensitive column is told."""
+    says = [f"{lost:,} fit no class"] if lost else []
+    each = ", ".join(f"{name!r} of {number:,}" for name, number in untold.items() if number)
+    says += [f"what their classes gain would tell {each}"] if each else []
+    return "; ".join(says)
 
 
 def require_left(held: NDArray[np.bool_]) -> None:

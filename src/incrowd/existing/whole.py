@@ -20,9 +20,10 @@ from incrowd.checker.both import hash_at
 from incrowd.checker.files import NONSENSE, Proof, read_proof
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError
+from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded, coded, edit_for
-from incrowd.errors import InputError, listed
+from incrowd.errors import InputError, VerificationError, listed
 from incrowd.existing.served import differing
 from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
@@ -98,7 +99,8 @@ def whole_of(
 
     Raises
     ------
-    InputError: they do not go with the earlier release, or with the policy.
+    InputError: they do not go with the earlier release, or with the policy, or earlier rows break
+        its constraints.
     VerificationError: the re-check refuses what was made of them.
     """
     earlier = open_table(original) if isinstance(original, str | Path) else original
@@ -139,7 +141,15 @@ def whole_of(
         given=tuple((what, str(name)) for what, name in given.items() if name is not None),
     )
     require_same_texts(whole, release)
-    _ = whole.class_of_row  # the independent re-check
+    try:
+        _ = whole.class_of_row  # the independent re-check
+    except VerificationError as error:
+        if not is_constrained(policy):
+            raise
+        raise InputError(
+            f"proof and reports are of all rows, and the earlier ones break a constraint: {error}. "
+            "Leave the option out, or make no proof, no joined file and no report"
+        ) from None
     return whole
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.ranges import options_in, without_template
 from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.policy import Policy
@@ -37,6 +38,8 @@ def priced(hierarchy: Any) -> str:
 def in_words(rule: str) -> str:
     """Return a rule as readers of a release understand it; itself where it says so best."""
     name, _, numbers = rule.partition(":")
+    if name == "date":
+        return ", then ".join(Dates.parse(numbers.split(",") if numbers else ()).steps)
     if name not in STEPS or re.fullmatch(r"[\d.,]+", numbers) is None:
         return rule
     steps = numbers.split(",")

@@ -85,9 +85,12 @@ def done(view: View) -> Section:
             f"No {others} costs less than {shown(view.lower_bound)}: "
             f"at most {shown_gap(view.gap)} of the cost could be spared."
         )
+    made = f"the method {view.method} of incrowd {view.version}"
+    if view.method == "auto":
+        made = f"a method that incrowd {view.version} chose"
     body = paragraphs(
-        f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "
-        f"{view.method} of incrowd {view.version}; every other published cell"
+        f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by {made}; "
+        "every other published cell"
         f"{' but the pseudonyms' if view.pseudonyms else ''} is the original one. "
         f"{gone}The cost is {shown(view.cost)}. {proof} "
         "Cells, classes and cost were re-checked by code that the search does not share."
