@@ -393,3 +393,26 @@ def test_a_column_of_few_values_names_no_household(person):
     release = ic.anonymize(frame, 4, keep=[] if person else ["who", "region"], **asked)
     (told,) = (warning for warning in release.warnings if "share values of" in warning)
     assert "share values of 'home'" in told and "year" not in told
+
+
+@pytest.mark.parametrize(
+    ("pay", "rule", "more", "told"),
+    [
+        ([20, 22, 30, 31, 500, 900], "range:most=10", {}, True),
+        ([20, 22, 30, 31, 500, 900], "range:most=10", {"cost": "stars"}, False),
+        ([20, 22, 30, 31, 500, 900], "range", {}, False),
+        ([20, 22, 30, 31, 900], "range", {"delete_rows": "price=0.1,most=1"}, True),
+        ([20, 20, 900, 900, None], "range:most=10", {"delete_rows": "price=0.1"}, False),
+    ],
+)
+def test_a_width_that_tells_of_hidden_values_is_warned_of(pay, rule, more, told):
+    """Tests ends of a column that are hidden, deleted, shown, or charge nothing."""
+    frame = pl.DataFrame({"pay": pay})
+    release = ic.anonymize(frame, k=2, hierarchies={"pay": rule}, **more)
+    assert any("greatest value of 'pay' is hidden" in text for text in release.warnings) == told
+    if told:  # and what it warns of is so
+        shown = [text.split("-") for text in release.data["pay"] if text != "*"]
+        stars = len(release.data) - len(shown)
+        spent = release.cost - stars - 0.1 * (len(pay) - len(release.data))
+        widths = sum(int(high) - int(low) for low, high in shown)
+        assert round(20 + widths / spent) == pytest.approx(900, abs=1)

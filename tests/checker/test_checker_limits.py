@@ -41,6 +41,7 @@ from incrowd.checker.files import read_table  # noqa: E402
 from incrowd.checker.models import lawful as obeys  # noqa: E402
 from incrowd.checker.models import least_class, scaled  # noqa: E402
 from incrowd.checker.rejection import RejectedError  # noqa: E402
+from incrowd.checker.verify import check  # noqa: E402
 
 
 def test_text_of_quotes() -> None:
@@ -377,3 +378,14 @@ def test_arrow_files_that_inflate(tmp_path: Path) -> None:
     bundle = base("stream")
     bundle.edits.append(("release", lambda _: data))
     assert "more rows than the original" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_a_file_without_lines(tmp_path: Path) -> None:
+    """Tests zeros that take no place on a disk: they were read as one header, in 10 GB."""
+    release, original = tmp_path / "release.csv", tmp_path / "original.csv"
+    original.write_text("a\n1\n")
+    with release.open("wb") as file:
+        file.truncate(1 << 33)
+    for paths in ((release, original), (original, release)):
+        found = check(*paths, tmp_path / "no.proof")
+        assert "release.csv has too long lines: a limit of the checker" in str(found.reason)

@@ -100,6 +100,7 @@ ERRORS = [
     ("[[caps]]\ncolumn = 'a'", "policy.toml: caps: a cap lacks its share"),
     ("[caps]\nage = 2", "caps.age must be at most 1, not 2"),
     ("k = ", "policy.toml: not TOML: Invalid value (at end of document)"),
+    ("k = " + 10_000 * "[", "policy.toml: not TOML that can be read: it nests too deeply"),
     (
         "[hierarchies]\nErlös = 'mean'",
         "after a key in a key/value pair (at line 2, column 4); a name",

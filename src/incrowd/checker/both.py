@@ -17,12 +17,14 @@ import polars as pl
 from incrowd.checker import files
 from incrowd.checker.delimited import Reading
 from incrowd.checker.dictionaries import WORDS
+from incrowd.checker.limits import require_within
 from incrowd.checker.packed import READERS, UNREADABLE, form_of, require_sizes
-from incrowd.checker.parquet import rows_of
+from incrowd.checker.parquet import SMALL, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PIECE = 1 << 24
+LINE = 1 << 20  # bytes of a mean line, beyond ``SMALL`` of all
 LEAST_STEP = 1 << 9  # bytes of which Hadoop keeps one checksum, or more
 BESIDE = "the folder of the release holds what is no part of its table (hidden, or empty):"
 
@@ -211,7 +213,11 @@ def _most(path: Path) -> int:
             return files.read_packed(path.read_bytes()).height
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None
-    return sum(data.count(b"\n") + data.count(b"\r") for data in pieces(path)) + 1
+    lines = size = 0
+    for data in pieces(path):  # a file of zeros takes no place on a disk, and has no end of a line
+        lines, size = lines + data.count(b"\n") + data.count(b"\r"), size + len(data)
+        require_within(size <= SMALL + LINE * lines, f"{path.name} has too long lines")
+    return lines + 1
 
 
 def start_of(path: Path) -> bytes:

@@ -80,9 +80,8 @@ def check(
         for column, path in (hierarchies or {}).items():
             require_hierarchy(read, column, files.ended(path, True).read_bytes())
         if statement is not None:
-            hash_of_proof = files.sha256(Path(proof).read_bytes())
-            stated = files.ended(statement, True).read_bytes()
-            facts |= require_statement(stated, read, hash_of_proof)
+            stated, own = files.ended(statement, True).read_bytes(), Path(proof).read_bytes()
+            facts |= require_statement(stated, read, files.sha256(own))
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column, no.mistaken)

@@ -31,6 +31,8 @@ def read_keys(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: no such file{home_hint(path)}") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {_plain(str(error))}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not TOML that can be read: it nests too deeply") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:

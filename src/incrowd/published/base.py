@@ -292,6 +292,7 @@ class Published(Figures):
         k = max([self.k, *(one.k for one in self.policy.protect)])
         hidden = {name: replaced[name] for name in roles.qi if name in replaced}
         found += of_unchanged(self.source, roles, hidden, k)
+        found += cautions.told_by_width(self.coded, replaced)
         found += cautions.of_models(self.policy)
         found += cautions.of_cells(self.coded)
         found += cautions.lost_zeros(self.coded, self.policy)

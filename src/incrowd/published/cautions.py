@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import WIDTH
 from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
@@ -277,6 +279,35 @@ def light_pairs(table: Coded, policy: Policy) -> Iterator[str]:
     light = [name for name in two if dearest[name] < 2 * min(dearest.values())]
     if policy.k == 2 and light and len(light) < len(dearest):
         yield pairs_under_a_veil(light)
+
+
+def told_by_width(table: Coded, replaced: Mapping[str, Replacement]) -> Iterator[str]:
+    """Yield a caution where the cost tells how far hidden values lie from those that are shown.
+
+    A range costs its part of the width of the whole column, whose ends may be hidden.
+    """
+    hit = []
+    for j, tree in enumerate(table.instance.trees):
+        new = replaced.get(tree.column)
+        if not isinstance(tree, RangeFamily) or tree.rule["cost"] != WIDTH or new is None:
+            continue
+        hides = np.array([label == tree.star for label in new.labels] + [False])  # −1: as it was
+        codes = table.instance.codes[table.distinct_of_row[~hides[new.ids]], j]
+        codes = codes[codes < sum(map(bool, tree.first))]
+        low, high = (
+            bool((some[codes] == end).any())
+            for some, end in ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
+        )
+        if not hides[:-1].all() and not (low and high):
+            hit.append(tree.column)
+    if hit:
+        yield (
+            f"the least or the greatest value of {listed(hit)} is hidden, and the cost tells how "
+            "far apart the two are, as a range costs its part of the whole column's width: who "
+            "knows the cost as well can work out the hidden value. Publish neither statement, "
+            "report nor metadata, which tell the cost, or take --cost stars, which counts changed "
+            "cells alone"
+        )
 
 
 def missing_in_words(table: Coded, policy: Policy) -> Iterator[str]:
