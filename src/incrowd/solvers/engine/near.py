@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance, row_order
 from incrowd.problem.join import join_cost
 from incrowd.run.stop import Stop
@@ -21,6 +22,7 @@ ORDERS = 6
 BESIDE = 3  # neighbours in a sorted table, on either side
 ROUNDS = 4
 FAR = np.int64(1) << 62
+SIZES = (1.0, 1.5, 2.0, 3.0)  # of classes of near rows, in smallest classes
 
 
 @inner_kernel
@@ -110,6 +112,24 @@ def near_rows(
         if not stop.now():
             meet_neighbours(*grid, near, dist)
     return Near(near, dist)
+
+
+def near_emission(instance: Instance, k: int, near: Near) -> Emission:
+    """Return the joins of each distinct row and its nearest, of ``SIZES`` times k rows each.
+
+    A pattern lists these rows alone.
+    """
+    costs, lengths, rows = [], [], []
+    for size in sorted({min(round(times * k), NEAR + 1) for times in SIZES}):
+        member = np.column_stack([np.arange(instance.distinct), near.rows[:, : size - 1]])
+        member = member[(member >= 0).all(axis=1)]
+        codes = instance.codes[member]
+        costs.append(instance.join_costs(codes.min(axis=1), codes.max(axis=1)))
+        lengths.append(np.full(len(member), size))
+        rows.append(np.sort(member, axis=1).ravel())
+    offset = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    cost, listed = np.concatenate(costs), np.concatenate(rows)
+    return Emission(cost.astype(np.int64), offset.astype(np.int64), listed.astype(np.int32))
 
 
 @lean_kernel

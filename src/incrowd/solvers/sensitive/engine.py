@@ -8,7 +8,8 @@
    and with each pattern charged once (t-closeness, shares of scarce values).
 3. A fractional release, rounded (values so rare that only large classes may hold them have their
    classes first); annealing over the pairs that it uses, then over ever dearer ones.
-   Where the table is too wide for that: a sweep over windows' patterns, and annealing.
+   Where the table is too wide for that: a sweep over patterns of windows and of near rows, and
+   annealing.
 4. Where patterns are few and the model is linear, the integer program over all of them.
 """
 
@@ -38,6 +39,7 @@ from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_column
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
+from incrowd.solvers.engine.near import near_emission, near_rows
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
@@ -201,6 +203,10 @@ class Run(Bounding):
         if self.wide:
             self.tell("candidates")
             emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
+            near = near_emission(
+                self.instance, self.k, near_rows(self.instance, self.seed, self.stop)
+            )
+            emission, _ = united(emission, near, np.zeros(len(near.rows)), self.instance.distinct)
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
