@@ -55,7 +55,7 @@ def seats_of(
     problem = Problem(rare(table), model)
     tree, price, emission, share = near(table, model)
     first = problem.instance.first_copy
-    formed = rare_classes(emission, price, tree.shares, *rules_of(problem), first, seed)
+    formed = rare_classes(emission, price, tree.shares, rules_of(problem)[0], first, seed)
     return problem, formed, emission, share
 
 
@@ -115,7 +115,7 @@ def test_a_stop_ends_the_seating() -> None:
     problem = Problem(rare(), LIKENESS[0])
     tree, price, emission, _ = near(0, LIKENESS[0])
     calls = iter([False, True, True, True])
-    args = emission, price, tree.shares, *rules_of(problem), problem.instance.first_copy, 0
+    args = emission, price, tree.shares, rules_of(problem)[0], problem.instance.first_copy, 0
     some = rare_classes(*args, lambda: next(calls))
     assert len(np.unique(some[some >= 0])) == 1
     assert (rare_classes(*args, lambda: True) == -1).all()

@@ -265,9 +265,7 @@ class Run(Bounding):
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
         instance, rules, places = self.instance, self.rules, self.places
         allowed, copies, seed = self.tree.shares, instance.first_copy, self.seed
-        formed = rare_classes(
-            emission, self.price, allowed, rules, places, copies, seed, self.stop.now
-        )
+        formed = rare_classes(emission, self.price, allowed, rules, copies, seed, self.stop.now)
         if few_classes(self.tree) and (formed >= 0).any():
             self.fill(emission, formed)
             return

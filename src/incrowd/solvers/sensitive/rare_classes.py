@@ -112,7 +112,6 @@ class RareClasses:
     price: NDArray[np.float64]
     shares: Shares
     rules: Rules
-    places: int
     left: NDArray[np.int64]
     rng: np.random.Generator
     stop: Callable[[], bool]
@@ -252,7 +251,6 @@ def rare_classes(
     price: NDArray[np.float64],
     shares: Shares | None,
     rules: Rules,
-    places: int,
     first_copy: NDArray[np.int64],
     seed: int,
     stop: Callable[[], bool] = lambda: False,
@@ -266,7 +264,7 @@ def rare_classes(
     if shares is None:
         return pattern
     left, rng = np.diff(first_copy), np.random.default_rng([seed, 61])
-    forming = RareClasses(emission, price, shares, rules, places, left.copy(), rng, stop)
+    forming = RareClasses(emission, price, shares, rules, left.copy(), rng, stop)
     if shares.lows.any():
         classes = forming.hosts() if rules.least[0] > RARE else []
     else:
