@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,9 @@ def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> N
     ]
     fewest = [min(map(len, of.values())) for of in people]
     assert cells(page, "fewest people in a class") == [str(n) for n in fewest]
+    riskiest = [{*chain(*(c for c in of.values() if len(c) == n))}
+                for of, n in zip(people, fewest, strict=True)]  # fmt: skip
+    assert cells(page, "people at that risk") == [str(len(each)) for each in riskiest]
     assert cells(page, "highest risk of a household") == [f"{1 / n:.2%}" for n in fewest]
     homes = [
         min(len({ROWS[i][1] for i in at if at[i] == c}) for c in at.values())
