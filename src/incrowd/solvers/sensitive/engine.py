@@ -203,10 +203,8 @@ class Run(Bounding):
         if self.wide:
             self.tell("candidates")
             emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
-            near = near_emission(
-                self.instance, self.k, near_rows(self.instance, self.seed, self.stop)
-            )
-            emission, _ = united(emission, near, np.zeros(len(near.rows)), self.instance.distinct)
+            near = near_rows(self.instance, self.seed, self.stop)
+            emission = emission.before(near_emission(self.instance, self.k, near))
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
@@ -218,15 +216,10 @@ class Run(Bounding):
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
-        engine, instance = self.engine, self.instance
-        cell, slack = instance.cell, engine.slack[self.relaxed + self.sized]
-        whole = slack * cell * self.k**LawfulAnnealing.growth
-        shares = engine.shares
+        instance, shares = self.instance, self.engine.shares
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
-        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
-        self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
-        emission, margin = shares.emission(self.tree, self.price, reach)
+        emission, margin, whole = self.candidates()
         if self.apart:  # stages begin elsewhere, or count a dear cell against a breach of the law
             return emission
         used = pace_of(self.stop, SHARING)
@@ -250,6 +243,14 @@ class Run(Bounding):
         else:
             self.lawful_stages(emission, share, reduced / whole)
         return emission
+
+    def candidates(self) -> tuple[Emission, float, float]:
+        """Return patterns by their prices, the margin above these, and the slack of a class."""
+        engine, cell = self.engine, self.instance.cell
+        whole = engine.slack[self.relaxed + self.sized] * cell * self.k**LawfulAnnealing.growth
+        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
+        self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
+        return *engine.shares.emission(self.tree, self.price, reach), whole
 
     def shares_once(self, stop: Callable[[], bool]) -> tuple[Emission, NDArray[np.float64]] | None:
         """Return a fractional release that opens each pattern once, under t-closeness."""
