@@ -169,6 +169,8 @@ def proof_bound(release: Any, facts: dict[str, Any]) -> dict[str, Any]:
 def say_proof_bound(release: Any, facts: dict[str, Any], quiet: bool) -> None:
     """Say what the proof certifies, where that is another bound than the release's."""
     for bound in proof_bound(release, facts).values():
+        if figure(bound) == figure(release.lower_bound):  # to the digits shown they are one
+            continue
         higher = bound > release.lower_bound
         own = "more than the method's own" if higher else "that above is the method's own"
         say(f"proof    certifies the bound {figure(bound)}; {own}", quiet)
