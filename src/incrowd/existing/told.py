@@ -7,7 +7,7 @@ such rows published classes are what they were, and other new classes are untouc
 is lawful as before.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,17 +51,17 @@ def one_each(classes: Ints, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
     return np.bincount(pairs[:, 0])[classes] == 1
 
 
-def in_words(counts: dict[str, int], rows: int, people: bool) -> str | None:
-    """Return a caution about the rows that are told, so many; None where none is.
+def in_words(counts: dict[str, int], rows: int, people: bool) -> Iterator[str]:
+    """Yield the caution about the rows that are told, so many.
 
     ``people``: whether a class's rows may be one person's.
     """
     counts = {name: number for name, number in counts.items() if number}
     if not counts:
-        return None
+        return
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
     one = "have one value, or are one person's" if people else "have one value"
-    return (
+    yield (
         f"all rows that a class gained {one}: somebody who subtracts the earlier release "
         f"reads {each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until "
         "the next delivery"
