@@ -60,7 +60,8 @@ def read(text: str) -> DeleteRows:
     if most.endswith("%"):
         share = _number("most", most[:-1], lambda x: 0 <= x <= 100, "a number from 0 to 100")
         return DeleteRows(asked, share=share / 100)
-    count = _number("most", most, lambda x: x >= 0 and x.denominator == 1, "a whole number of 0 or more")
+    whole = "a whole number of 0 or more"
+    count = _number("most", most, lambda x: x >= 0 and x.denominator == 1, whole)
     return DeleteRows(asked, most=int(count))
 
 
