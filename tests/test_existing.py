@@ -414,6 +414,12 @@ def test_what_the_difference_tells(rows: list[Row], k: int, labels: str) -> None
         assert all(len(pair) > 1 or len(alone) == 1 for pair, alone in views)
 
 
+def test_names_that_polars_takes_for_patterns() -> None:
+    """Tests quasi-identifiers called like all columns, and like those that begin with something."""
+    frame = pl.DataFrame({"*": [*"1122"], "^.*$": [*"3344"], "s": [*"xyxy"]})
+    assert extend(frame, frame, sensitive="s").joined == 4
+
+
 def test_rows_held_back_wait_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the command line: rows held back as they were, private, and delivered later."""
     monkeypatch.chdir(tmp_path)

@@ -218,7 +218,7 @@ class ExtendedRelease(Release):
             for name, ladder in ladders_of(self.trees).items():
                 both = original.get_column(name), released.get_column(name)
                 total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
-            new = released.select(self.roles.qi)
+            new = pl.DataFrame([released.get_column(name) for name in self.roles.qi])
             require_constraints_of(self.source, new, None, self.roles, self.policy)
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
