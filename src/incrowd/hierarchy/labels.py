@@ -1,14 +1,15 @@
 """The labels of a tree: where each stands, and which of them a cell shows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import WIDTH
 from incrowd.hierarchy.tree import Tree
 
 
@@ -198,3 +199,29 @@ def leaves_under(
             if label in wanted:
                 found[label] = np.flatnonzero(family.node[level] == node)
     return found
+
+
+def hides_an_end(
+    tree: RangeFamily,
+    labels: Sequence[str | None],
+    ids: NDArray[np.integer],
+    codes: NDArray[np.integer],
+    shown: ArrayLike = (),
+) -> bool:
+    """Whether the cost of ranges tells a hidden least or greatest value.
+
+    A range costs its part of the width of the whole column, whose ends may be hidden.
+
+    Parameters
+    ----------
+    labels, ids, codes: of cells the texts that replace values, which one stands there (−1: none),
+        and the leaf codes of the values; ids and codes of shape (cells,).
+    shown: leaf codes that other cells show, such as those of an earlier release.
+    """
+    hides = np.array([label == tree.star for label in labels] + [False])  # −1: as it was
+    if tree.rule["cost"] != WIDTH or hides[:-1].all():
+        return False
+    seen = np.append(codes[~hides[ids]], np.asarray(shown, np.int64))
+    seen = seen[seen < sum(map(bool, tree.first))]
+    ends = ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
+    return not all((some[seen] == end).any() for some, end in ends)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
+from incrowd.hierarchy.labels import hides_an_end
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.hierarchy.ranges import WIDTH
 from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
@@ -298,32 +298,6 @@ def told_by_width(
             shown = beside[j] if beside else ()
             hit += [tree.column] if hides_an_end(tree, new.labels, new.ids, codes, shown) else []
     yield from widths_told(hit)
-
-
-def hides_an_end(
-    tree: RangeFamily,
-    labels: Sequence[str | None],
-    ids: NDArray[np.integer],
-    codes: NDArray[np.integer],
-    shown: ArrayLike = (),
-) -> bool:
-    """Whether the cost of ranges tells a hidden least or greatest value.
-
-    A range costs its part of the width of the whole column, whose ends may be hidden.
-
-    Parameters
-    ----------
-    labels, ids, codes: of cells the texts that replace values, which one stands there (−1: none),
-        and the leaf codes of the values; ids and codes of shape (cells,).
-    shown: leaf codes that other cells show, such as those of an earlier release.
-    """
-    hides = np.array([label == tree.star for label in labels] + [False])  # −1: as it was
-    if tree.rule["cost"] != WIDTH or hides[:-1].all():
-        return False
-    seen = np.append(codes[~hides[ids]], np.asarray(shown, np.int64))
-    seen = seen[seen < sum(map(bool, tree.first))]
-    ends = ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
-    return not all((some[seen] == end).any() for some, end in ends)
 
 
 def widths_told(columns: Sequence[str]) -> Iterator[str]:

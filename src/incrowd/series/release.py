@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
+from incrowd.hierarchy.labels import hides_an_end, labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.cautions import people_twice, rewritten, twins
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
-from incrowd.published.cautions import hides_an_end, widths_told
+from incrowd.published.cautions import widths_told
 from incrowd.run import entropy
 from incrowd.series.asked import Invariance
 from incrowd.series.history import History, require_followed

@@ -10,10 +10,10 @@ from pyspark.sql import functions as sf
 
 from incrowd.checker.ladder import rungs
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.labels import hides_an_end
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.kernels.types import Ints
 from incrowd.privacy.people import counts_people_alone
-from incrowd.published.cautions import hides_an_end
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import fewest
