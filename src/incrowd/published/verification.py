@@ -20,7 +20,7 @@ from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, listed
 from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
-from incrowd.policy.deletion import read
+from incrowd.policy.deletion import limit_of, read
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.protect import asked_of
 from incrowd.privacy.base import Group
@@ -173,7 +173,7 @@ def combinations_broken(
 def most_missing(policy: Policy, rows: int) -> int:
     """Return how many of so many rows a release may lack."""
     if policy.delete_rows is None:
-        return policy.suppress_rows
+        return limit_of(policy.suppress_rows, rows)
     limit = read(policy.delete_rows).limit(rows)
     return rows if limit is None else limit
 
