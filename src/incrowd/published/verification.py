@@ -198,7 +198,7 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
     new = [name for name in found if name not in expected]
     if lost:
         yield (
-            f"the release lacks the columns {listed(lost)} "
+            f"the release lacks the column{'s' if lost[1:] else ''} {listed(lost)} "
             "(columns left out on purpose are named with --id)"
         )
     if new:
