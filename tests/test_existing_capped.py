@@ -101,7 +101,7 @@ def test_a_cap_is_met_at_a_price() -> None:
 
 def test_a_cap_holds_for_what_is_published() -> None:
     """Tests rows held back, whose leaving makes a cap tighter."""
-    earlier = pl.DataFrame({"a": ["*"] * 2, "b": ["1"] * 2, "s": [*"xy"]})
+    earlier = pl.DataFrame({"a": [*"****"], "b": [*"11**"], "s": [*"xyxy"]})
     new = pl.DataFrame({"a": [*"111123"], "b": [*"222211"], "s": [*"xyxyxy"]})
     asked = {"k": 2, "sensitive": "s", "existing": earlier, "hold_back": True, "caps": {"a": 0.34}}
     release = ic.anonymize(new, **asked)

@@ -80,6 +80,7 @@ ERRORS = [
     ("[[models]]\nbeta = 2", "models[0]: beta: say which β-likeness it is"),
     ("[[models]]\nl = 2\nc = 2", "models[0]: c belongs to recursive l-diversity"),
     ("[[models]]\nl = '2.5'", "models[0]: l must be a whole number of at least 1, not '2.5'"),
+    ("k = 2020-01-01", "k must be a whole number, not a date or a time"),
     ("[models]\nl = 2", "models must be a list of tables ([[models]]), not a table"),
     ("k = '5'", "policy.toml: k must be a whole number, not a text"),
     ("k = true", "k must be a whole number, not true or false"),

@@ -255,7 +255,7 @@ def test_every_figure_names_the_missing_package(release, name, monkeypatch):
     for module in ["matplotlib", *sys.modules]:
         if module.partition(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'incrowd\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "incrowd\[report\]"'):
         getattr(release, name)()
 
 

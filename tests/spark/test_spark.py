@@ -327,5 +327,5 @@ def test_driver_needs_no_numba() -> None:
 def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the exact line to install what is lacking."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ic.MissingExtraError, match=r"pip install 'incrowd\[spark\]'"):
+    with pytest.raises(ic.MissingExtraError, match=r'pip install "incrowd\[spark\]"'):
         incrowd.spark.anonymize(object(), 2)  # type: ignore[arg-type]

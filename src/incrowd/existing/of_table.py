@@ -218,7 +218,7 @@ class ExtendedRelease(Release):
             for name, ladder in ladders_of(self.trees).items():
                 both = original.get_column(name), released.get_column(name)
                 total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
-            new = released.select(self.roles.qi)
+            new = pl.DataFrame([released.get_column(name) for name in self.roles.qi])
             require_constraints_of(self.source, new, None, self.roles, self.policy)
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
@@ -289,7 +289,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     def edit() -> Edit:
         return edit_of(placing.table, published, placing.place, columns, plan.links)
 
-    counts_told = placed(placing, policy, edit, context.stop)
+    counts_told = placed(placing, existing, policy, edit, context.stop)
     (cost, bound), table, stop = placing.units, placing.table, context.stop
     made = edit()
     release = ExtendedRelease(
@@ -315,23 +315,24 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
 
 
 def placed(
-    placing: Placing, policy: Policy, edit: Callable[[], Edit], stop: Stop
+    placing: Placing, existing: Source, policy: Policy, edit: Callable[[], Edit], stop: Stop
 ) -> dict[str, int]:
     """Place all new rows, or hold some back; return how many are told, by sensitive column.
 
     Parameters
     ----------
+    existing: the earlier release.
     edit: returns what changes in the rows that are placed.
     """
     placing.search(stop)
-    known = told(placing.table, edit())
+    known = told(existing, placing.table, edit())
     while policy.hold_back and (which := np.logical_or.reduce([*known.values()])).any():
         placing.hold(which)
         placing.untold.update({name: int(rows.sum()) for name, rows in known.items()})
         known = {}
         if placing.broken:  # a cap is a share of fewer rows now
             placing.search(stop)
-            known = told(placing.table, edit())
+            known = told(existing, placing.table, edit())
     return {name: int(which.sum()) for name, which in known.items()}
 
 

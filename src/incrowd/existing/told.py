@@ -1,70 +1,142 @@
-"""What the difference of two releases tells: new rows of a class that all have one sensitive value.
+"""What the difference of two releases tells beyond the later one: gains of one sensitive value.
 
 Whoever holds the earlier release subtracts it from the later one, and sees what each class gained.
-A newcomer's class is known from the quasi-identifiers; where all that it gained has one value, the
-newcomer has it, and where all of it is one newcomer's, that one has each of the values.  Without
-such rows published classes are what they were, and other new classes are untouched: what is left
-is lawful as before.
+Where all that a newcomer's class gained has one value, the newcomer has it, and where all of it is
+one newcomer's, that one has each of the values.  The later release tells the same by itself where
+every class that fits any of these newcomers has this one value: that is for l-diversity.
+Elsewhere they are told by the difference.
+
+*No row less.*  Part of such a gain has one value, too, so all of it is told, or none.
+
+*No row more.*  Without these rows published classes are what they were, and other new classes are
+untouched: what is left is lawful as before.  Fewer classes fit a newcomer, so what the later
+release told by itself it still tells.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
+from incrowd.existing.classes import places_of_labels
+from incrowd.existing.covers import covers
+from incrowd.existing.union import below
+from incrowd.hierarchy.family import Family
 from incrowd.kernels.types import Ints
-from incrowd.tables.base import Edit
+from incrowd.privacy.classes import values_by_class
+from incrowd.tables.base import Edit, Table
+
+Marks = NDArray[np.bool_]
 
 
-def gained(table: Coded, edit: Edit) -> Ints:
-    """int64, shape (rows,): the class of the union that each new row stands in, by its texts."""
-    shown = []
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The classes of earlier and new rows, by their texts.
+
+    Attributes
+    ----------
+    classes: int64, shape (rows,): the class of each row, earlier rows first; ``earlier`` of them.
+    levels, nodes: int64, shape (classes, columns): their labels; −1 where today's trees lack one,
+        which is taken to fit no newcomer.
+    """
+
+    classes: Ints
+    earlier: int
+    levels: Ints
+    nodes: Ints
+
+    @property
+    def new(self) -> Ints:
+        """int64, shape (new rows,): their classes."""
+        return self.classes[self.earlier :]
+
+    def told(self, codes: Ints, of_one: Marks, leaves: Ints, trees: Sequence[Family]) -> Marks:
+        """bool, shape (new rows,): whether the difference tells the value of each.
+
+        Parameters
+        ----------
+        codes: shape (rows,): a sensitive column; of_one: new rows of a gain of one person.
+        leaves: shape (new rows, columns): what new rows have in the trees.
+        """
+        own = codes[self.earlier :]
+        one = one_each(self.new, own) | of_one
+        found = one & ~one_each(self.classes, codes)[self.earlier :]
+        rest = np.flatnonzero(one & ~found)
+        known = np.asarray((self.levels >= 0).all(axis=1), bool)
+        for value in np.unique(own[rest]).tolist():
+            rows = rest[own[rest] == value]
+            other = np.bincount(self.classes[codes != value], minlength=len(known)) > 0
+            shown = self.levels[known & other], self.nodes[known & other]
+            fits = covers(leaves[rows], tuple(trees), *shown, 1).place[:, 0] >= 0
+            found |= np.isin(self.new, self.new[rows[fits]])
+        return found
+
+
+def gains_of(existing: Table, table: Coded, edit: Edit) -> Gains:
+    """Return what each class gains; see ``told``."""
+    classes = np.zeros(existing.rows + table.source.rows, np.int64)
+    texts, places = [], []
     for j, tree in enumerate(table.instance.trees):
         names: dict[str | None, int] = {}
-        own = np.array([names.setdefault(text, len(names)) for text in tree.leaves], np.int64)
-        made = edit.replacements[tree.column]
-        new = [names.setdefault(text, len(names)) for text in made.labels]
+        old, made = existing.encode(tree.column), edit.replacements[tree.column]
+        earlier, own, new = (
+            np.array([*(names.setdefault(text, len(names)) for text in each), -1], np.int64)
+            for each in (old.values, tree.leaves, made.labels)
+        )
         ids = made.ids.astype(np.int64)
-        shown.append(np.where(ids < 0, own[table.leaves[:, j]], np.array([*new, -1])[ids]))
-    _, found = np.unique(np.column_stack(shown), axis=0, return_inverse=True)
-    return found.ravel().astype(np.int64)
+        fresh = np.where(ids < 0, own[table.leaves[:, j]], new[ids])
+        texts.append(np.concatenate([earlier[old.codes], fresh]))
+        places.append(places_of_labels(tree, names))
+        classes = np.unique(classes * len(names) + texts[-1], return_inverse=True)[1].ravel()
+    first = np.unique(classes, return_index=True)[1]
+    pairs = zip(places, texts, strict=True)
+    levels, nodes = np.stack([place[text[first]] for place, text in pairs], axis=-1).swapaxes(0, 1)
+    return Gains(classes, existing.rows, levels, nodes)
 
 
-def told(table: Coded, edit: Edit) -> dict[str, NDArray[np.bool_]]:
-    """Return by sensitive column: bool, shape (rows,): whether the difference tells its value.
+def told(existing: Table, table: Coded, edit: Edit) -> dict[str, Marks]:
+    """Return by sensitive column: bool, shape (new rows,): whether the difference tells its value.
 
     Parameters
     ----------
-    edit: what changes in the new rows.
+    existing: the earlier release; table: the new rows; edit: what changes in these.
     """
-    classes = gained(table, edit)
-    of_one = one_each(classes, table.owners) if table.roles.person else False
-    codes = {name: table.source.encode(name).codes for name in table.roles.sensitive}
-    return {name: one_each(classes, own) | of_one for name, own in codes.items()}
+    gains = gains_of(existing, table, edit)
+    alone = one_each(gains.new, table.owners) if table.roles.person else np.zeros(1, bool)
+    leaves, found = table.leaves.astype(np.int64), {}
+    for name in table.roles.sensitive:
+        codes = below(existing.encode(name), table.source.encode(name)).codes.astype(np.int64)
+        found[name] = gains.told(codes, alone, leaves, table.instance.trees)
+    return found
 
 
-def one_each(classes: Ints, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+def one_each(classes: Ints, codes: Ints) -> Marks:
     """bool, shape (rows,): whether all rows of a row's class have one code."""
-    pairs = np.unique(np.column_stack([classes, codes]), axis=0)
-    return np.bincount(pairs[:, 0])[classes] == 1
+    return values_by_class(classes, codes)[classes] == 1
 
 
-def in_words(counts: dict[str, int], rows: int, people: bool) -> Iterator[str]:
+def in_words(counts: dict[str, int], rows: int, people: bool, later: bool = False) -> Iterator[str]:
     """Yield the caution about the rows that are told, so many.
 
-    ``people``: whether a class's rows may be one person's.
+    Parameters
+    ----------
+    people: whether a class's rows may be one person's.
+    later: whether rows that the later release tells by itself are counted, too.
     """
     counts = {name: number for name, number in counts.items() if number}
     if not counts:
         return
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
     one = "have one value, or are one person's" if people else "have one value"
+    alone = "; some of these the later one may tell by itself"
+    alone = alone if later else ", which the later one alone does not tell"
     yield (
         f"all rows that a class gained {one}: somebody who subtracts the earlier release "
-        f"reads {each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until "
-        "the next delivery"
+        f"reads {each} of {rows:,} new rows{alone}. --hold-back (hold_back=) leaves such rows out "
+        "until the next delivery"
     )
 
 

@@ -83,13 +83,14 @@ def read(text: str) -> DeleteRows:
     if len(found) < len(pairs) or not found or set(found) - {"price", "most"}:
         raise InputError(f"delete_rows: {FORM}, not {quoted(text)}")
     price, most = found.get("price"), found.get("most")
-    asked = None if price is None else _number("price", price, lambda x: x > 0, "above 0")
+    asked = None if price is None else _number("price", price, lambda x: x > 0, "a number above 0")
     if most is None:
         return DeleteRows(asked)
     if most.endswith("%"):
-        share = _number("most", most[:-1], lambda x: 0 <= x <= 100, "from 0 to 100")
+        share = _number("most", most[:-1], lambda x: 0 <= x <= 100, "a number from 0 to 100")
         return DeleteRows(asked, share=share / 100)
-    count = _number("most", most, lambda x: x >= 0 and x.denominator == 1, "whole, 0 or more")
+    whole = "a whole number of 0 or more"
+    count = _number("most", most, lambda x: x >= 0 and x.denominator == 1, whole)
     return DeleteRows(asked, most=int(count))
 
 
@@ -99,7 +100,5 @@ def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         found = Fraction(-1)
     if not fits(found):
-        raise InputError(
-            f"delete_rows: {name} must be a number {allowed}, not {quoted(text)}; {FORM}"
-        )
+        raise InputError(f"delete_rows: {name} must be {allowed}, not {quoted(text)}; {FORM}")
     return found

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,7 @@ class Reader:
         """Return the error of a value of a wrong kind."""
         kinds = {bool: "true or false", str: "a text", int: "a whole number"}
         kinds[float] = "a number with decimals"
+        kinds |= dict.fromkeys([datetime, date, time], "a date or a time")
         kind = kinds.get(type(given), "a list" if isinstance(given, list) else "a table")
         hint = f"; {QUOTES}" if isinstance(given, Mapping) else ""  # a.b = … is a table to TOML
         return InputError(f"{self.name}: {path} must be {expected}, not {kind}{hint}")

@@ -320,7 +320,7 @@ class Asked:
             "flag",
             "with an earlier release: leave out for now the new rows that fit no class, and those "
             "of a class that gained rows of one sensitive value only (with `person`: or of one "
-            "person), which the difference of the two releases tells",
+            "person), where the later release alone does not tell it",
             "--hold-back",
         ),
     )

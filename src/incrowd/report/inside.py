@@ -53,7 +53,7 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
             (f"highest risk of a {one} (prosecutor)", highest),
             (f"{all_} at that risk", lambda r: f"{r.rows_at_highest:,}"),
             ("mean risk of a row (prosecutor)", lambda r: f"{r.prosecutor_average:.2%}"),
-        )[: 3 if view.people is None else 2]  # the mean over people stands in a section of theirs
+        )[: 3 if view.people is None else 1]  # a section of theirs counts each of the people once
     ]
     right = f"{all_} an attacker links rightly (marketer)"
     lines.append([right, *(f"{len(s):,} of {int(s.sum()):,}" for s in (before, after))])

@@ -298,7 +298,7 @@ def checked(
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
     facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
     cautions = [few_new(few, grown, k)] if few else []
-    cautions += in_words(told_by(new, asked, after), total, people=False)
+    cautions += in_words(told_by(new, asked, after), total, people=False, later=True)
     cautions += [*widths_told(hidden), *repeatable(asked.policy)]
     return facts, joined, tuple(cautions)
 
