@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -128,15 +129,22 @@ def test_rows_left_out_where_people_are_counted(tmp_path: Path) -> None:
     asked = ["anonymize", str(table), "-o", str(out), *roles, "--proof", str(proof), "--json"]
     run = CliRunner().invoke(cli, [*asked, "--suppress-rows", "1"])
     assert run.exit_code == 1 and "more rows" in run.stderr and not out.exists()
-    run = CliRunner().invoke(cli, [*asked, "--suppress-rows", "4"])
+    run = CliRunner().invoke(cli, [*asked, "--suppress-rows", "34%"])
     assert run.exit_code == 0 and json.loads(run.stdout)["suppressed_rows"] == 2
     assert pl.read_csv(out)["s"].value_counts(sort=True)["count"][0] == 7
     told = check(out, table, proof)
     assert told.accepted and told.facts["suppressed_rows"] == 2
     verify = ["verify", str(out), "--original", str(table), *roles, "--suppress-rows"]
-    for most, code in (("2", 0), ("1", 1)):
+    for most, code in (("2", 0), ("1", 1), ("17%", 0), ("16%", 1)):  # of twelve rows
         run = CliRunner().invoke(cli, [*verify, most, "--proof", str(proof)])
         assert run.exit_code == code, run.output
+
+
+@pytest.mark.parametrize("most", ["-1", "1.5", "101%", "-1%", "many", "%", 1.0, True])
+def test_how_many_may_be_left_out(most: Any) -> None:
+    """Tests that neither a number of rows nor a part of them is refused in words."""
+    with pytest.raises(InputError, match="suppress_rows must be a whole number of at least 0"):
+        Policy(suppress_rows=most)
 
 
 def test_rare_values_of_another_attribute_stay() -> None:

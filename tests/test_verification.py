@@ -182,7 +182,7 @@ def spoiled(column, row, value):
 
 NO = [
     (lambda: made().head(3), "the release has 3 rows, the original 4"),
-    (lambda: made().drop("ill"), r"lacks the columns 'ill' .*--id"),
+    (lambda: made().drop("ill"), r"lacks the column 'ill' .*--id"),
     (lambda: made().with_columns(name=pl.lit("A")), "should not have: 'name'"),
     (lambda: spoiled("ill", 0, "SECRET"), "the columns 'ill' are not the original ones"),
     (lambda: spoiled("zip", 0, "SECRET"), "column 'zip', released row 1: the cell is neither"),

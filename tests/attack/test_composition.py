@@ -153,7 +153,7 @@ def test_without_another_release():
     release = ic.anonymize(drawn(60, 1), k=3, sensitive="s")
     with pytest.raises(InputError, match=r"composition: needs another release .*\(--other\)"):
         ic.attack(release, attacks="composition")
-    with pytest.raises(InputError, match="the other release lacks the columns 's'"):
+    with pytest.raises(InputError, match="the other release lacks the column 's'"):
         ic.attack(release, other=release.data.drop("s"), attacks="composition")
     with pytest.raises(InputError, match="none of the quasi-identifiers"):
         ic.attack(release, other=release.data.select("s"), attacks="composition")

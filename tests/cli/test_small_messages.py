@@ -17,7 +17,7 @@ TABLE = "name,age,sex\nAda,34,f\nBen,34,f\nCleo,35,m\nDan,35,m\n"
         ("anonymize in.csv --out r.csv", "did you mean '--output'? (see", "--cost"),
         ("hierarchy show in.csv --json", "No such option '--json' (see", "--na"),
         ("anonymize in.csv -o r.csv --hierarchy age=interval", "widths are missing", "::"),
-        ("attack in.csv --original full.csv", "lacks the columns 'age' (columns left", ": lacks"),
+        ("attack in.csv --original full.csv", "lacks the column 'age' (columns left", ": lacks"),
         ("frontier in.csv -o f.png", "--svg FILE.svg draws them", "k,cost"),
         ("frontier in.csv --svg f.png", "name the file with .svg", "k,cost"),
         ("anonymize in.csv -o f.png -k 2", "as a table, not as a picture", "written"),

@@ -329,7 +329,7 @@ def test_the_answer_names_what_is_proved() -> None:
     assert "a generalized one that times its level over the height (age" in told
     for name, part in (
         ("ncp", "a generalized one what the proof lists (age, zip)"),
-        ("comma", "a range that times its width over the widest one's (w)"),
+        ("comma", "a range that times its width over the whole column's (w)"),
         ("stars", "costs    a suppressed cell 1\n"),  # no column has a hierarchy
     ):
         assert part in ask(name).output

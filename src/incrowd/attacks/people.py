@@ -46,7 +46,7 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
         if met:
             raise InputError(
                 f"{met:,} of the other people bear an identifier ({'+'.join(names)!r}) of the "
-                "table: the control has to be of people who are not in it"
+                "table: the control has to be of people who are not in it; leave those out first"
             )
     if named or not shared or not people.rows or not original.rows:
         return
@@ -63,7 +63,7 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
         return
     raise InputError(
         f"{told} in all columns, where chance makes about {chance:,.0f}: the control has to be of "
-        "people who are not in the table"
+        "people who are not in the table; leave those who are out of --people first"
     )
 
 

@@ -86,7 +86,7 @@ def scene_of(tables: Tables) -> Scene:
         raise InputError("the release has no rows: there is nothing to attack")
     bearers = [tables.original]
     if tables.people is not None:
-        require_columns("the other people", tables.people, roles.qi)
+        require_columns("the table of the other people", tables.people, roles.qi)
         bearers.append(tables.people)
     trees, codes = encoded(bearers, roles.qi, policy, roles)
     levels, nodes = labels_of(tables.release, trees)
@@ -222,7 +222,7 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     lost = [name for name in names if name not in table.columns]
     if lost:
         hint = " (columns left out on purpose are named with --id)" if what == "the release" else ""
-        raise InputError(f"{what} lacks the columns {listed(lost)}{hint}")
+        raise InputError(f"{what} lacks the column{'s' if lost[1:] else ''} {listed(lost)}{hint}")
 
 
 def encoded(

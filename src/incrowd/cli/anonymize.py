@@ -103,7 +103,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
-    require_kept_rows(given)
     outputs = {"-o": output} | {option: given[name] for option, name in WRITTEN.items()}
     require_apart(outputs, table, given)
     if given["engine"] == "spark":
@@ -278,14 +277,6 @@ def made(
         require_plain(given)
         existing = options.opened_beside(given["existing"], given)
     return release_of(source, policy, listener, stop, existing)
-
-
-def require_kept_rows(given: dict[str, Any]) -> None:
-    """Raise InputError for what speaks of every original row, with --suppress-rows."""
-    asked = options_of(("existing",), given)
-    asked += ["--engine spark"] if given["engine"] == "spark" else []
-    if given["suppress_rows"] and asked:
-        raise InputError(f"--suppress-rows does not go with {', '.join(asked)}")
 
 
 def require_outputs(

@@ -39,7 +39,7 @@ STEPS = {
 WAYS = {
     "levels": "a generalized one that times its level over the height",
     "listed": "a generalized one what the proof lists",
-    "width": "a range that times its width over the widest one's",
+    "width": "a range that times its width over the whole column's",
     "values": "a range that times (values in it - 1)/(all values - 1)",
     "stars": "a generalized one as much",
 }

@@ -24,6 +24,7 @@ from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
+from incrowd.policy.deletion import limit_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
@@ -120,8 +121,9 @@ def without_rows(table: Coded, policy: Policy) -> Kept:
     row = instance.copies  # copy by copy: which of equal rows is the first, lots have said
     group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
     names, dear = table.roles.sensitive, rarity(instance)[row]
+    most = limit_of(policy.suppress_rows, instance.rows)
     pairs = range(len(names) + 1, len(table.attributes))  # the persons stand before them
-    dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names, pairs)
+    dropped = fewest_dropped(table.model, group, most, dear, names, pairs)
     if not len(dropped):
         return Kept(table)
     kept = np.ones(instance.rows, bool)

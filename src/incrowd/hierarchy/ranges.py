@@ -52,7 +52,7 @@ class Ranges:
     """Each class shows the interval from its least to its greatest value: ``37-42``.
 
     Numbers, dates in ISO 8601, or the values that a file lists in their order.  An interval costs
-    its width over that of the widest one, or (values inside − 1)/(values − 1).  A missing value
+    its width over that of the whole column, or (values inside − 1)/(values − 1).  A missing value
     becomes ``*`` only.
 
     Attributes

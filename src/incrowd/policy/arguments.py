@@ -53,7 +53,7 @@ class Arguments(TypedDict, total=False):
     spend: bool
     seed: int | None
     threads: int | None
-    suppress_rows: int
+    suppress_rows: int | str
     delete_rows: str | Mapping[str, Any] | None
     hold_back: bool
     strict: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.policy.cap import caps_of
-from incrowd.policy.deletion import delete_rows_of
+from incrowd.policy.deletion import delete_rows_of, most_rows
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MISSING_PERSON, ORDERS, documented
 from incrowd.policy.protect import Unsaid
@@ -66,7 +66,7 @@ class Policy(Asked):
             take_whole(self, "seed", 0)
         if self.threads is not None:
             take_whole(self, "threads")
-        take_whole(self, "suppress_rows", 0)
+        object.__setattr__(self, "suppress_rows", most_rows(self.suppress_rows))
         require_values(self)
         require_together(self)
         require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)

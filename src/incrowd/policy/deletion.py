@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError, quoted
+from incrowd.privacy.numbers import whole
 from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
@@ -28,6 +29,34 @@ class DeleteRows:
     def limit(self, rows: int) -> int | None:
         """Return how many of so many rows may be deleted; None for any number."""
         return self.most if self.share is None else int(self.share * rows)
+
+
+def most_rows(given: Any) -> int | str:
+    """Return how many rows may be left out: a number, or a part of all rows as a text, ``2%``.
+
+    Raises
+    ------
+    InputError: it is neither, or not from 0 to all rows.
+    """
+    if not isinstance(given, str):
+        return whole(given, "suppress_rows", 0)
+    text = given.strip()
+    part = text.removesuffix("%")
+    try:
+        found = fraction_of(part)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(-1)
+    if found < 0 or (found.denominator > 1 if part == text else found > 100):
+        raise InputError(
+            "suppress_rows must be a whole number of at least 0, or a part of the rows from 0% to "
+            f"100%, not {quoted(given)}"
+        )
+    return text if found and part != text else int(found)
+
+
+def limit_of(most: int | str, rows: int) -> int:
+    """Return how many of so many rows ``most_rows`` allows to leave out."""
+    return most if isinstance(most, int) else int(fraction_of(most[:-1]) * rows / 100)
 
 
 def delete_rows_of(given: Any) -> str | None:

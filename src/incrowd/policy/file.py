@@ -201,9 +201,9 @@ class Reader:
     def number(self, given: Any, key: Option, path: str) -> Any:
         """Return a number, within its limits."""
         exact = key.kind == "exact" or (key.kind.startswith("number") and "column" in key.kind)
-        if exact and isinstance(given, str):
+        if (exact or key.kind == "rows") and isinstance(given, str):
             return given  # read exactly where it is used
-        whole = key.kind == "whole"
+        whole = key.kind in ("whole", "rows")
         fits = isinstance(given, int) if whole else isinstance(given, int | float)
         if not fits or isinstance(given, bool):
             raise self.wrong(path, "a whole number" if whole else "a number", given)

@@ -52,6 +52,7 @@ def _shape(key: Option) -> dict[str, Any]:
     return {
         "whole": {"type": "integer", **_limits(key)},
         "number": {"type": "number", **_limits(key)},
+        "rows": {"anyOf": [{"type": "integer", **_limits(key)}, {"type": "string"}]},
         "exact": exact,
         "text": text,
         "flag": {"type": "boolean"},
@@ -104,6 +105,7 @@ def _value(key: Option) -> str:
         "exact": 'a number, or a text such as `"1/5"`',
         "whole": "a whole number",
         "number": "a number",
+        "rows": 'a whole number, or a text such as `"2%"`',
         "text": "a text",
         "flag": "`true` or `false`",
         "texts by column": "column → text",

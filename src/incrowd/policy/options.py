@@ -36,7 +36,7 @@ class Option:
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
         ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``,
         ``combinations``, ``flag`` (true or false).
-        ``marks`` (a list of texts, or such lists by column).
+        ``marks`` (a list of texts, or such lists by column), ``rows`` (``20``, or ``"2%"``).
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
     choices: the texts that are allowed; none: any.

@@ -290,14 +290,14 @@ class Asked:
             words="as many as there are cores; 1 for each task of Spark",
         ),
     )
-    suppress_rows: int = row(
+    suppress_rows: int | str = row(
         0,
         Option(
-            "whole",
-            "leave out the fewest rows, at most so many, if the table as a whole breaks the model; "
-            "each counts as wholly suppressed, and the bound is one for the other rows",
+            "rows",
+            "leave out the fewest rows, at most so many (`20` or `2%`), if the table as a whole "
+            "breaks the model; each counts as a row of stars, and the bound is one for the others",
             "--suppress-rows",
-            "MAX",
+            "N|N%",
             least=0,
         ),
     )

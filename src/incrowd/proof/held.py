@@ -24,7 +24,7 @@ from incrowd.constraints.plan import require_columns
 from incrowd.errors import HierarchyError, VerificationError
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
-from incrowd.policy.deletion import read
+from incrowd.policy.deletion import limit_of, read
 from incrowd.policy.models import model_of
 from incrowd.privacy.combination import Combination
 from incrowd.privacy.model import claims_of
@@ -105,8 +105,9 @@ def not_held(
         dropped += proof.facts.get("deleted_rows", 0)
     if "suppress_rows" in said and "missing_person" not in said:
         dropped += of_nobody(proof, original) or 0
-    if "suppress_rows" in said and dropped > policy.suppress_rows:
-        yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
+    most = limit_of(policy.suppress_rows, proof.rows.height + proof.facts.get("suppressed_rows", 0))
+    if "suppress_rows" in said and dropped > most:
+        yield f"{dropped:,} rows are left out, more than {most:,}"
     if "protect" in said:
         yield from combinations_differ(proof, policy)
     if "delete_rows" in said:

@@ -24,6 +24,7 @@ from incrowd.hierarchy.missing import bare_of
 from incrowd.hierarchy.spec import called_like_a_rule
 from incrowd.persons.alike import certified
 from incrowd.policy.base import Policy
+from incrowd.policy.deletion import limit_of
 from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
@@ -201,7 +202,7 @@ def evidence_of(
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
-        most_dropped=release.policy.suppress_rows,
+        most_dropped=limit_of(release.policy.suppress_rows, release.rows + release.suppressed_rows),
         aside=0 if release.deleted is not None else release.suppressed_units,
         deleted=release.deleted,
         proven=None if release.protected is None else release.protected.least.bound,

@@ -20,7 +20,7 @@ from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError, listed
 from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
-from incrowd.policy.deletion import read
+from incrowd.policy.deletion import limit_of, read
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.protect import asked_of
 from incrowd.privacy.base import Group
@@ -173,7 +173,7 @@ def combinations_broken(
 def most_missing(policy: Policy, rows: int) -> int:
     """Return how many of so many rows a release may lack."""
     if policy.delete_rows is None:
-        return policy.suppress_rows
+        return limit_of(policy.suppress_rows, rows)
     limit = read(policy.delete_rows).limit(rows)
     return rows if limit is None else limit
 
@@ -198,7 +198,7 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
     new = [name for name in found if name not in expected]
     if lost:
         yield (
-            f"the release lacks the columns {listed(lost)} "
+            f"the release lacks the column{'s' if lost[1:] else ''} {listed(lost)} "
             "(columns left out on purpose are named with --id)"
         )
     if new:

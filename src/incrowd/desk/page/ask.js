@@ -152,7 +152,7 @@ function asking() {
       choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
       choice('decimal', 'Decimals', 'of numbers that are texts', [[null, 'after a point'], [',', 'after a comma']]),
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
-      input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
+      input('suppress_rows', 'Leave out', 'at most so many rows, 20 or 2%, where the table breaks a model'),
       input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0 }))),
     inline(running ? button(job.stopping ? 'Stopping…' : 'Take the best so far', () => change('stop', { what: 'release' }), { class: 'main', id: 'run', disabled: job.stopping })
       : button(job ? 'Make it again' : 'Make the release', () => start('run'), { class: 'main', id: 'run' }),
