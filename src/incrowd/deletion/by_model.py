@@ -7,8 +7,9 @@ prices for classes of that size do too, and these a proof can state.
 
 A release of all rows comes first, and one of those that the search under k-anonymity keeps.  Of the
 cheaper one rows go whose deletion costs less than what the rest of their class saves by it, the
-rest still being lawful, and whole classes that cost more than their deletion; what is kept is
-released again, until that saves nothing.  In the end small blocks are solved exactly.
+rest still being lawful, and whole classes that cost more than their deletion; the search goes on
+from there, until that saves nothing.  In the end small blocks are solved exactly.  Where prices of
+lawful classes of the whole table are known, they guide all searches of what is kept.
 """
 
 from dataclasses import replace
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.deletion import bound_of
-from incrowd.deletion.found import DELETED, Found, Ints
+from incrowd.bounds.prices import Prices
+from incrowd.deletion.found import DELETED, Found, Ints, kept_solution
 from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
 from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
@@ -29,6 +31,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.events import silent
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context
+from incrowd.solvers.sensitive.resumed import resumed
 
 ROUNDS = 4
 HALF = 0.5  # of the time that is left, for the search under k-anonymity and its prices
@@ -51,19 +54,43 @@ def by_model(
     bound = alike.bound
     if solved.lawful is not None:
         bound = max(bound, bound_of(solved.lawful, instance, deletion))
+
+    def anew(classes: Ints, fresh: bool = False) -> Ints:
+        if solved.lawful is None:
+            return again(problem, classes, method, context)
+        return by_prices(problem, classes, solved.lawful, context, fresh)
+
     kept = np.flatnonzero(alike.kept)
     if len(kept) < instance.rows and lawful(problem, kept[None])[0] and not stop.now():
-        best.offer(again(problem, np.where(alike.kept, 0, DELETED), method, context))
+        best.offer(anew(np.where(alike.kept, 0, DELETED), fresh=True))
     for _ in range(ROUNDS):
         before = best.cost
         best.offer(without_single(problem, best.classes, deletion))
         best.offer(without_dear(problem, best.classes, deletion))
         if best.cost == before or stop.now() or stop.satisfied(best.cost, bound):
             break
-        best.offer(again(problem, best.classes, method, context))
+        best.offer(anew(best.classes))
     if not stop.satisfied(best.cost, bound) and not stop.now():
         best.offer(by_blocks(problem, best.classes, deletion, context))
     return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), alike.prices)
+
+
+def by_prices(
+    problem: Problem, classes: Ints, prices: Prices, context: Context, fresh: bool
+) -> Ints:
+    """Release the rows that are kept, by prices of lawful classes of all rows.
+
+    ``fresh``: not from their classes on, but from a fractional release.
+    """
+    kept = classes != DELETED
+    start, place = kept_solution(problem, classes)
+    price = np.empty(start.instance.distinct)
+    price[start.instance.copies[place]] = prices.price[problem.instance.copies[kept]]
+    smaller, price = replace(problem, instance=start.instance), price / prices.quantum
+    found = np.full(len(classes), DELETED)
+    solution = resumed(smaller, price, context, None if fresh else start)
+    found[kept] = solution.classes[place]
+    return found
 
 
 def without_single(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
