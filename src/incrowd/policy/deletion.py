@@ -71,7 +71,5 @@ def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         found = Fraction(-1)
     if not fits(found):
-        raise InputError(
-            f"delete_rows: {name} must be {allowed}, not {quoted(text)}; {FORM}"
-        )
+        raise InputError(f"delete_rows: {name} must be {allowed}, not {quoted(text)}; {FORM}")
     return found
