@@ -416,3 +416,33 @@ def test_a_width_that_tells_of_hidden_values_is_warned_of(pay, rule, more, told)
         spent = release.cost - stars - 0.1 * (len(pay) - len(release.data))
         widths = sum(int(high) - int(low) for low, high in shown)
         assert round(20 + widths / spent) == pytest.approx(900, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("new", "told"), [([21, 500, 900], True), ([21, 31], False), ([21, 12, 12], False)]
+)
+def test_a_width_told_by_added_rows_is_warned_of(new, told):
+    """Tests that ends which the earlier release shows are not hidden, and new ones may be."""
+    earlier = pl.DataFrame({"pay": ["20-22", "20-22", "30-31", "30-31"]})
+    release = ic.anonymize(
+        pl.DataFrame({"pay": new}), k=2, existing=earlier, hierarchies={"pay": "range:most=10"}
+    )
+    assert any("greatest value of 'pay' is hidden" in text for text in release.warnings) == told
+
+
+@pytest.mark.parametrize(("rule", "told"), [("range:most=10", True), ("range", False)])
+def test_a_width_told_by_a_series_is_warned_of(rule, told, tmp_path):
+    """Tests ends that a release of a series hides, or shows."""
+    frame = pl.DataFrame({"who": [*"abcd"], "pay": [20, 22, 500, 900], "ill": [*"xyxy"]})
+    asked = {"person": "who", "sensitive": "ill", "m": 2, "hierarchies": {"pay": rule}}
+    release = ic.republish(frame, tmp_path / "history", **asked)
+    assert any("greatest value of 'pay' is hidden" in text for text in release.warnings) == told
+
+
+@pytest.mark.parametrize(("kinds", "told"), [(4, False), (6, True)])
+def test_grades_are_no_people(kinds, told):
+    """Tests that a column left out which has few values for its many rows is not warned of."""
+    grades = [i * kinds // 1000 for i in range(1000)]
+    frame = pl.DataFrame({"ward": ["a", "b"] * 500, "grade": grades})
+    release = ic.anonymize(frame, k=7, id="grade")
+    assert any("--person counts people" in text for text in release.warnings) == told

@@ -209,7 +209,7 @@ class MissingExtraError(InputError):
     """An optional package is not installed; one that no extra is about has ``extra`` None."""
 
     def __init__(self, package: str, extra: str | None, purpose: str) -> None:
-        wanted = f"'incrowd[{extra}]'" if extra else package
+        wanted = f'"incrowd[{extra}]"' if extra else package
         super().__init__(
             f"{purpose} needs the package {package!r}, which is not installed: pip install {wanted}"
         )

@@ -151,7 +151,7 @@ def test_demo_without_its_package(monkeypatch):
     """Tests that the line to type is told, and that the other table needs nothing."""
     monkeypatch.setitem(sys.modules, "causaldata", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"--synthetic.*pip install 'incrowd\[demo\]'"):
+    with pytest.raises(MissingExtraError, match=r'--synthetic.*pip install "incrowd\[demo\]"'):
         data.nhefs()
 
 

@@ -100,6 +100,8 @@ def test_a_reload_in_mid_run_loses_nothing(
         while not asked:
             page.wait_for_timeout(20)
         assert asked == ["beforeunload"]
+        # a browser that is still asked about a tab's end drops what else would leave the page
+        page.evaluate("new Promise(requestAnimationFrame)")
         page.reload()
         page.locator("#jobstate:has-text('search 25 %')").wait_for()
         assert page.inner_text("#run") == "Take the best so far"

@@ -59,7 +59,7 @@ def test_a_birth_date_in_german_becomes_an_age():
         (["3.2.2021", "2021-02-03"], "dates, though not all are written in one way"),
         (["03.02.2021", "04.02.2021"], "dates"),
         (["62.01", "62.02"], "numbers"),
-        (["E11.9", "I10"], "long codes"),
+        (["E11.9", "I10"], "codes of unequal length"),
     ],
 )
 def test_kinds(values, kind):

@@ -210,6 +210,19 @@ def test_distances_are_those_of_measure(release):
     assert spread.table.sum() == pytest.approx(1)
 
 
+def test_the_farthest_classes_show_what_they_are_far_by():
+    """Tests that of many values those of the farthest class are told, however rare they are."""
+    from incrowd.report.spread import spreads
+
+    common = [f"common {i}" for i in range(9)]
+    frame = pl.DataFrame({"a": ["x"] * 90 + ["y"] * 2, "ill": common * 10 + ["rare", "rarer"]})
+    release = ic.anonymize(frame, 2, sensitive="ill")
+    columns = view_of(release, "r", None).columns
+    (spread,) = spreads(columns, ("a",), ("ill",), release.model)
+    assert {"rare", "rarer"} <= {*spread.values} and spread.others == 4
+    assert spread.farthest[0][[spread.values.index(v) for v in ("rare", "rarer")]].sum() == 1
+
+
 def test_figures_are_standard(release):
     """Tests that every plot is a matplotlib figure that draws what was counted."""
     from matplotlib.figure import Figure
@@ -242,7 +255,7 @@ def test_every_figure_names_the_missing_package(release, name, monkeypatch):
     for module in ["matplotlib", *sys.modules]:
         if module.partition(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'incrowd\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "incrowd\[report\]"'):
         getattr(release, name)()
 
 

@@ -290,7 +290,7 @@ def test_the_frontier_is_for_colleagues(release, tmp_path):
 def test_a_missing_package_is_named(release, monkeypatch, tmp_path):
     """Tests that without matplotlib a run ends before the search, and says what to install."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'incrowd\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "incrowd\[report\]"'):
         release.report(tmp_path / "r.html")
 
 

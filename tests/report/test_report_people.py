@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> N
     ]
     fewest = [min(map(len, of.values())) for of in people]
     assert cells(page, "fewest people in a class") == [str(n) for n in fewest]
+    riskiest = [{*chain(*(c for c in of.values() if len(c) == n))}
+                for of, n in zip(people, fewest, strict=True)]  # fmt: skip
+    assert cells(page, "people at that risk") == [str(len(each)) for each in riskiest]
+    assert "before and after, a person once in each class" in page
+    values = {*kept.data["x"]} - {"*"}  # a star is none: it has a column of its own
+    line = page.split("values after", 1)[1].split("</tr>")[1]
+    assert re.findall(r">([\d,]+)<", line)[3] == str(len(values))
+    assert kept.summary(by="column")["values_after"].to_list() == [len(values)]
     assert cells(page, "highest risk of a household") == [f"{1 / n:.2%}" for n in fewest]
     homes = [
         min(len({ROWS[i][1] for i in at if at[i] == c}) for c in at.values())

@@ -144,6 +144,20 @@ def test_ranges(spark: Any, scratch: str | None, rows: int) -> None:
     assert any("-" in row["age"] for row in found.data.collect())
 
 
+def test_a_width_that_tells_hidden_values_is_warned_of(spark: Any, scratch: str | None) -> None:
+    """Tests the least and the greatest number, hidden and shown, alone and beside earlier rows."""
+    frame = spark.createDataFrame([("20",), ("22",), ("500",), ("900",)], "pay string")
+    asked: dict[str, Any] = {"scratch": scratch, "hierarchies": {"pay": "range:most=10"}}
+    found = incrowd.spark.release(frame, 2, **asked)
+    assert rows_of(found.data) == Counter({("20-22",): 2, ("*",): 2})
+    (told,) = found.warnings
+    assert "the least or the greatest value of 'pay' is hidden" in told
+    added = incrowd.spark.release(frame, 2, existing=found.data, **asked)
+    assert told in added.warnings
+    same = incrowd.spark.release(frame.where("pay < 99"), 2, existing=found.data, **asked)
+    assert told not in (*same.warnings, *incrowd.spark.release(frame, 4, **asked).warnings)
+
+
 def test_equal_numbers_are_one_cell(spark: Any, scratch: str | None) -> None:
     """Tests that −0.0, which is equal to 0.0, does not tell a row of an unchanged column apart."""
     cells = [0.0, -0.0, 0.0, 1.5, 1.5, 1.5, None, None, None] + [float("nan")] * 3
@@ -313,5 +327,5 @@ def test_driver_needs_no_numba() -> None:
 def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the exact line to install what is lacking."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ic.MissingExtraError, match=r"pip install 'incrowd\[spark\]'"):
+    with pytest.raises(ic.MissingExtraError, match=r'pip install "incrowd\[spark\]"'):
         incrowd.spark.anonymize(object(), 2)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from incrowd.cli.output import give_up_on, say
+from incrowd.cli.output import give_up_on, say, speak_plainly
 from incrowd.errors import IncrowdError, did_you_mean
 from incrowd.text.version import __version__
 
@@ -38,6 +38,7 @@ COMMANDS = {
     "version": "Say the version.",
 }
 INTERRUPTED = 130
+READER_GONE = 141  # what a shell says of a program that SIGPIPE ended; Windows has none
 ENDING = ("SIGTERM", "SIGHUP")  # the latter where a terminal closes; Windows lacks it
 OBJECTS = 20_000
 """New objects between looks for circles of them, of which imports and searches make few."""
@@ -146,7 +147,7 @@ def guarded(run: Callable[[], Any]) -> int:
         return told(str(error), error.exit_code)
     except ReaderGoneError:
         give_up_on(sys.stdout)
-        return 128 + signal.SIGPIPE
+        return READER_GONE
     except MemoryError:
         if debugging():
             raise
@@ -253,6 +254,7 @@ def main() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
             signal.signal(number, terminate)
     open_missing_streams()
+    speak_plainly()
     try:
         cli()
     except SystemExit as end:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from incrowd.cli.options import file_options, opened, policy_options, split_names
-from incrowd.cli.output import say, warn
+from incrowd.cli.output import print_json, say, warn
 from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.atomic import whole
@@ -113,8 +113,6 @@ def check(
     With --table and --column the values of that column must stand in it. What is printed then is
     private: it names values that do not.
     """
-    import json
-
     from incrowd.hierarchy.check import check as check_hierarchy
     from incrowd.hierarchy.costs import parse_cost
 
@@ -122,7 +120,7 @@ def check(
     found = check_hierarchy(source, column or "", values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        print_json(answer)
     else:
         for fault in found.faults:
             click.echo(f"wrong: {fault}")

@@ -1,6 +1,8 @@
 """What commands print: the one JSON object, and messages."""
 
+import codecs
 import contextlib
+import io
 import json
 import os
 import sys
@@ -16,15 +18,45 @@ if TYPE_CHECKING:
     from incrowd.release import Release
 
 
+PLAIN = {
+    "−": "-", "–": "-", "─": "-", "…": "...", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≈": "~",
+    "⟨": "<", "⟩": ">", "’": "'", "α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon",
+}  # fmt: skip
+
+
+def speak_plainly() -> None:
+    """Let standard streams write plain signs for those that their encoding lacks.
+
+    As pipes of Windows do, whose encoding is that of its older programs.
+    """
+    codecs.register_error("incrowd.plain", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not is_utf_8(stream):
+            stream.reconfigure(errors="incrowd.plain")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for the signs that cannot be written: a plain sign, or its number."""
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end]
+    known = (PLAIN.get(sign, sign).encode("ascii", "backslashreplace") for sign in signs)
+    return b"".join(known).decode(), error.end
+
+
+def is_utf_8(stream: TextIO) -> bool:
+    """Whether a stream writes UTF-8."""
+    return codecs.lookup(stream.encoding or "utf-8").name == "utf-8"
+
+
 def print_json(record: dict[str, Any]) -> None:
     """Print one object on standard output, of which every program reads the same texts.
 
-    Characters that standard output cannot show, such as bytes of a path that are no text, are
-    escaped.
+    Characters that programs may read otherwise, or standard output cannot show, such as bytes of a
+    path that are no text, are escaped.
     """
     text = json.dumps(record, ensure_ascii=False)
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        text.encode("utf-8" if is_utf_8(sys.stdout) else "ascii")
     except UnicodeEncodeError:
         text = json.dumps(record)
     click.echo(text)
@@ -137,6 +169,8 @@ def proof_bound(release: Any, facts: dict[str, Any]) -> dict[str, Any]:
 def say_proof_bound(release: Any, facts: dict[str, Any], quiet: bool) -> None:
     """Say what the proof certifies, where that is another bound than the release's."""
     for bound in proof_bound(release, facts).values():
+        if figure(bound) == figure(release.lower_bound):  # to the digits shown they are one
+            continue
         higher = bound > release.lower_bound
         own = "more than the method's own" if higher else "that above is the method's own"
         say(f"proof    certifies the bound {figure(bound)}; {own}", quiet)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from incrowd.checker.both import files_of, hash_at, start_of
@@ -19,6 +18,7 @@ from incrowd.policy.file import read_keys
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
+from incrowd.text.shell import quoted
 from incrowd.text.units import counted, shown_gap
 
 if TYPE_CHECKING:
@@ -107,10 +107,11 @@ def without_original(release: str, proof: str | None, statement: str | None) -> 
         return 1
     names = stated.get("quasi_identifiers")
     names = names if isinstance(names, list) else []
+    asked = ",".join(map(printable, map(str, names)))
     raise InputError(
         f"the statement is of {'these files' if proof else 'this file'}, but nothing that it says "
-        f"is checked yet: {needed}. Without it, count the classes: incrowd measure {quote(release)}"
-        f" --qi {quote(','.join(map(printable, map(str, names))))}"
+        f"is checked yet: {needed}. Without it, count the classes: "
+        f"incrowd measure {quoted(release)} --qi {quoted(asked)}"
     )
 
 

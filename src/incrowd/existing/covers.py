@@ -1,13 +1,13 @@
 """The published classes above each new row, the cheapest first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import SPAN
+from incrowd.hierarchy.labels import SPAN, shown_ends
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.kernels.types import Ints
 from incrowd.problem.instance import places_in
@@ -28,6 +28,11 @@ class Published:
     levels: Ints
     nodes: Ints
     values: tuple[NDArray[np.int32], ...]
+
+    def ends(self, trees: Sequence[Family]) -> list[Ints]:
+        """Return by column the leaf codes of the ends that the classes show, of ranges only."""
+        columns = zip(trees, self.levels.T, self.nodes.T, strict=True)
+        return [shown_ends(tree, level, node) for tree, level, node in columns]
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ from incrowd.hierarchy.family import FamilySource
 from incrowd.policy import Policy
 from incrowd.privacy.cautions import few_new, rewritten
 from incrowd.privacy.classes import values_by_class
-from incrowd.published.cautions import of_keys, repeatable
+from incrowd.published.cautions import of_keys, repeatable, told_by_width
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.reduce.linked import Links
 from incrowd.release import Release
@@ -69,13 +69,13 @@ class ExtendedRelease(Release):
     existing: the earlier release.
     held: int64, shape (rows held back,), rising: new rows left out, see ``existing.told``.
     held_for: why they are, in words; empty where none is.
-    caution: what the difference to the earlier release tells; None for nothing.
+    cautions: what the difference to the earlier release tells, and what the cost.
     """
 
     existing: Any = None
     held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     held_for: str = ""
-    caution: str | None = None
+    cautions: tuple[str, ...] = ()
     shuffle: NDArray[np.int64] | None = field(default=None)
 
     @cached_property
@@ -144,8 +144,7 @@ class ExtendedRelease(Release):
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
         found += [few_new(few, len(grown), self.k)] if few else []
-        found += [self.caution] if self.caution else []
-        return (*found, *repeatable(self.policy), *of_keys(self.policy))
+        return (*found, *self.cautions, *repeatable(self.policy), *of_keys(self.policy))
 
     @property
     def files_read(self) -> Iterator[tuple[str, str]]:
@@ -292,9 +291,10 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
 
     counts_told = placed(placing, existing, policy, edit, context.stop)
     (cost, bound), table, stop = placing.units, placing.table, context.stop
+    made = edit()
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
-        edit=with_pseudonyms(edit(), table.source, named),
+        edit=with_pseudonyms(made, table.source, named),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -304,7 +304,10 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         existing=existing,
         held=np.flatnonzero(placing.held),
         held_for=why_held(placing.lost, placing.untold),
-        caution=in_words(counts_told, len(placing.place), bool(table.roles.person)),
+        cautions=(
+            *in_words(counts_told, len(placing.place), bool(table.roles.person)),
+            *told_by_width(table, made.replacements, published.ends(table.instance.trees)),
+        ),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check

@@ -13,7 +13,7 @@ untouched: what is left is lawful as before.  Fewer classes fit a newcomer, so w
 release told by itself it still tells.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,20 +118,25 @@ def one_each(classes: Ints, codes: Ints) -> Marks:
     return values_by_class(classes, codes)[classes] == 1
 
 
-def in_words(counts: dict[str, int], rows: int, people: bool) -> str | None:
-    """Return a caution about the rows that are told, so many; None where none is.
+def in_words(counts: dict[str, int], rows: int, people: bool, later: bool = False) -> Iterator[str]:
+    """Yield the caution about the rows that are told, so many.
 
-    ``people``: whether a class's rows may be one person's.
+    Parameters
+    ----------
+    people: whether a class's rows may be one person's.
+    later: whether rows that the later release tells by itself are counted, too.
     """
     counts = {name: number for name, number in counts.items() if number}
     if not counts:
-        return None
+        return
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
     one = "have one value, or are one person's" if people else "have one value"
-    return (
+    alone = "; some of these the later one may tell by itself"
+    alone = alone if later else ", which the later one alone does not tell"
+    yield (
         f"all rows that a class gained {one}: somebody who subtracts the earlier release "
-        f"reads {each} of {rows:,} new rows, which the later one alone does not tell. --hold-back "
-        "(hold_back=) leaves such rows out until the next delivery"
+        f"reads {each} of {rows:,} new rows{alone}. --hold-back (hold_back=) leaves such rows out "
+        "until the next delivery"
     )
 
 

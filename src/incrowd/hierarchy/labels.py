@@ -144,6 +144,17 @@ def ends(
     return low, high
 
 
+def shown_ends(
+    family: Family, level: NDArray[np.integer], node: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Return the leaf codes of the ends that a column of ranges shows; see ``places_among``."""
+    if not isinstance(family, RangeFamily):
+        return np.zeros(0, np.int64)
+    known = (level >= 0) & (level != top_of(family))
+    low, after = ends(family, level[known], node[known])
+    return np.append(low, after - 1)
+
+
 def top_of(family: Family) -> int:
     """Return the level of ``*``; see ``places_among``."""
     return WHOLE if isinstance(family, RangeFamily) else family.levels - 1

@@ -23,6 +23,14 @@ class Emission(NamedTuple):
         offset = self.offset[: patterns + 1].copy()
         return Emission(self.cost[:patterns].copy(), offset, self.rows[:end].copy())
 
+    def before(self, other: "Emission") -> "Emission":
+        """Return the patterns of both, one list behind the other."""
+        return Emission(
+            np.concatenate([self.cost, other.cost]),
+            np.concatenate([self.offset, other.offset[1:] + self.offset[-1]]),
+            np.concatenate([self.rows, other.rows]),
+        )
+
 
 def new_sink(patterns: int, pairs: int) -> Emission:
     """Allocate room for so many patterns and (row, pattern) pairs."""

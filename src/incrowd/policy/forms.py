@@ -31,7 +31,7 @@ DATED = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{2,4}([ T].*)?")  # 3.2.21, 2021-0
 def kind_of(values: Sequence[str]) -> str:
     """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``.
 
-    Codes of unequal length are ``"long codes"``.
+    Codes of unequal length are ``"codes of unequal length"``.
     """
     if all(map(is_date, values)) or formats_of(values):
         return "dates"
@@ -51,7 +51,7 @@ def kind_of(values: Sequence[str]) -> str:
     same = len({len(value) for value in values}) == 1
     if digits == len(values) and same and len(values[0]) >= 3:
         return "codes"
-    return "long codes" if values and coded(values) else "text"
+    return "codes of unequal length" if values and coded(values) else "text"
 
 
 def as_written(values: Sequence[str]) -> str | None:

@@ -89,7 +89,7 @@ def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str | None, str]
     names = CODES if kind == "text" else (*CODES, *CODINGS)
     coding = any(word in names for word in words)
     uneven = coding and (kind == "numbers" or (kind != "dates" and shortest < longest))
-    if longest > 1 and (kind == "long codes" or uneven):
+    if longest > 1 and (kind == "codes of unequal length" or uneven):
         kept = (1, 3, 5) if longest > 5 else (1, 3) if longest > 3 else (1,)
         if all(re.fullmatch(r"\d\d?(\.\d+)?", value) for value in values):
             kept = (2, 4) if longest > 4 else (1, 2) if longest > 2 else (1,)  # 62.01, 62.0*, 62*

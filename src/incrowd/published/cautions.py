@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
@@ -23,6 +23,8 @@ from incrowd.tables.totals import totals
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA
 from incrowd.text.units import counted
+
+A_FEW = 0.005  # of the rows: with fewer different values a column names kinds, no people
 
 if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
@@ -85,7 +87,7 @@ def repeated(table: Coded, classes: Ints, k: int) -> Iterator[str]:
                 "people, make it text, so that this can be told"
             )
             continue
-        if len(column.values) < 2:  # a year that all rows have, and nobody's name
+        if len(column.values) < max(2, A_FEW * len(column.codes)):  # a year, a grade: no names
             continue
         different = values_by_class(classes, column.codes.astype(np.int64))
         whole, few = len(different), int((different < k).sum())
@@ -281,29 +283,55 @@ def light_pairs(table: Coded, policy: Policy) -> Iterator[str]:
         yield pairs_under_a_veil(light)
 
 
-def told_by_width(table: Coded, replaced: Mapping[str, Replacement]) -> Iterator[str]:
+def told_by_width(
+    table: Coded, replaced: Mapping[str, Replacement], beside: Sequence[Ints] = ()
+) -> Iterator[str]:
     """Yield a caution where the cost tells how far hidden values lie from those that are shown.
 
-    A range costs its part of the width of the whole column, whose ends may be hidden.
+    beside: by quasi-identifier the leaf codes of values that an earlier release shows.
     """
     hit = []
     for j, tree in enumerate(table.instance.trees):
         new = replaced.get(tree.column)
-        if not isinstance(tree, RangeFamily) or tree.rule["cost"] != WIDTH or new is None:
-            continue
-        hides = np.array([label == tree.star for label in new.labels] + [False])  # −1: as it was
-        codes = table.instance.codes[table.distinct_of_row[~hides[new.ids]], j]
-        codes = codes[codes < sum(map(bool, tree.first))]
-        low, high = (
-            bool((some[codes] == end).any())
-            for some, end in ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
-        )
-        if not hides[:-1].all() and not (low and high):
-            hit.append(tree.column)
-    if hit:
+        if new is not None and isinstance(tree, RangeFamily):
+            codes = table.instance.codes[table.distinct_of_row, j]
+            shown = beside[j] if beside else ()
+            hit += [tree.column] if hides_an_end(tree, new.labels, new.ids, codes, shown) else []
+    yield from widths_told(hit)
+
+
+def hides_an_end(
+    tree: RangeFamily,
+    labels: Sequence[str | None],
+    ids: NDArray[np.integer],
+    codes: NDArray[np.integer],
+    shown: ArrayLike = (),
+) -> bool:
+    """Whether the cost of ranges tells a hidden least or greatest value.
+
+    A range costs its part of the width of the whole column, whose ends may be hidden.
+
+    Parameters
+    ----------
+    labels, ids, codes: of cells the texts that replace values, which one stands there (−1: none),
+        and the leaf codes of the values; ids and codes of shape (cells,).
+    shown: leaf codes that other cells show, such as those of an earlier release.
+    """
+    hides = np.array([label == tree.star for label in labels] + [False])  # −1: as it was
+    if tree.rule["cost"] != WIDTH or hides[:-1].all():
+        return False
+    seen = np.append(codes[~hides[ids]], np.asarray(shown, np.int64))
+    seen = seen[seen < sum(map(bool, tree.first))]
+    ends = ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
+    return not all((some[seen] == end).any() for some, end in ends)
+
+
+def widths_told(columns: Sequence[str]) -> Iterator[str]:
+    """Yield the caution for the columns of which it holds; see ``hides_an_end``."""
+    if columns:
         yield (
-            f"the least or the greatest value of {listed(hit)} is hidden, and the cost tells how "
-            "far apart the two are, as a range costs its part of the whole column's width: who "
+            f"the least or the greatest value of {listed(columns)} is hidden, and the cost tells "
+            "how far apart the two are, as a range costs its part of the whole column's width: who "
             "knows the cost as well can work out the hidden value. Publish neither statement, "
             "report nor metadata, which tell the cost, or take --cost stars, which counts changed "
             "cells alone"

@@ -34,6 +34,7 @@ FINDS_PERSON = (
     "Somebody who knows all quasi-identifiers of a row of a person finds the person with a "
     f"probability of 1 divided by the people of its class. {EACH_CLASS}"
 )
+CLASS_BY_CLASS = ", a person once in each class"  # so more than there are, perhaps
 FRESH = "shuffled afresh"
 
 
@@ -52,7 +53,7 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
             (f"highest risk of a {one} (prosecutor)", highest),
             (f"{all_} at that risk", lambda r: f"{r.rows_at_highest:,}"),
             ("mean risk of a row (prosecutor)", lambda r: f"{r.prosecutor_average:.2%}"),
-        )[: 3 if view.people is None else 2]  # the mean over people stands in a section of theirs
+        )[: 3 if view.people is None else 1]  # a section of theirs counts each of the people once
     ]
     right = f"{all_} an attacker links rightly (marketer)"
     lines.append([right, *(f"{len(s):,} of {int(s.sum()):,}" for s in (before, after))])
@@ -66,7 +67,8 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
         curve_table(after, before, all_),
         wide=True,
     )
-    figures = alone_table("Risk of being found, before and after", ["", "before", "after"], lines)
+    title = f"Risk of being found, before and after{'' if view.people is None else CLASS_BY_CLASS}"
+    figures = alone_table(title, ["", "before", "after"], lines)
     return Section("risk", "Risk", joined(curve, figures))
 
 
@@ -103,7 +105,7 @@ def lost(view: View, inside: Inside) -> Section | None:
                 f"{view.changed[name]:,}",
                 f"{found.stars:,}",
                 f"{len(before.values):,}",
-                f"{found.values:,}",
+                f"{found.values - (found.stars > 0):,}",
                 "–" if part is None else f"{part:.1%}",
             ]
         )

@@ -71,6 +71,10 @@ def people_lines(was: Counted, now: Counted) -> list[list[str]]:
         ["people", *(f"{len(c.least):,}" for c in (was, now))],
         ["fewest people in a class", *(f"{int(c.least.min()):,}" for c in (was, now))],
         ["highest risk of a person", *(f"{1 / int(c.least.min()):.2%}" for c in (was, now))],
+        [
+            "people at that risk",
+            *(f"{int((c.least == c.least.min()).sum()):,}" for c in (was, now)),
+        ],
         ["mean risk of a person", *(f"{float((1 / c.least).mean()):.2%}" for c in (was, now))],
         ["people alone in a class", *(f"{int((c.least == 1).sum()):,}" for c in (was, now))],
     ]

@@ -260,7 +260,7 @@ def by_column(release: "Published") -> dict[str, list[Any]]:
         "changed_fraction": [count / max(release.rows, 1) for count in counts],
         "suppressed": [int(c.shows(star).sum()) for c in after.values()],
         "values_before": [len(c.values) for c in before.values()],
-        "values_after": [len(c.values) for c in after.values()],
+        "values_after": [len({*c.values} - {star}) for c in after.values()],
     }
 
 

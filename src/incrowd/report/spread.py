@@ -29,7 +29,8 @@ class Spread:
     distance: name of the ground distance; asked: the t that was asked for, or None.
     t: float64, shape (classes,): Earth Mover's Distance of each class, descending.
     sizes: int64, shape (classes,): rows, in the same order.
-    values: the most frequent values, most frequent first; further ones go together, last.
+    values: those that tell the farthest classes from the table, most frequent first; further
+        ones go together, last.
     table: float64, shape (values,): their shares in the table; ``farthest``: float64, shape
         (some classes, values): in the classes that are farthest away.
     """
@@ -105,10 +106,16 @@ def chosen(
 def shares(
     classes: Histograms, which: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values to show, their shares in the table, and in the classes ``which``."""
+    """Return the values to show, their shares in the table, and in the classes ``which``.
+
+    Of many values those are shown whose shares in these classes are farthest from the table's.
+    """
     order = np.argsort(-classes.table, kind="stable")
     many = len(order) > MOST_VALUES
-    shown = order[: MOST_VALUES - 1] if many else order
+    own = np.array([classes.dense(int(i)) / classes.sizes[i] for i in which])
+    far = np.abs(own - classes.table / classes.table.sum()).sum(axis=0)
+    telling = np.sort(np.argsort(-far[order], kind="stable")[: MOST_VALUES - 1])
+    shown = order[telling] if many else order
 
     def share(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         part = counts[shown] / counts.sum()

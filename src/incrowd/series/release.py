@@ -18,6 +18,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.cautions import people_twice, rewritten, twins
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
+from incrowd.published.cautions import hides_an_end, widths_told
 from incrowd.run import entropy
 from incrowd.series.asked import Invariance
 from incrowd.series.history import History, require_followed
@@ -100,24 +101,39 @@ class Republished:
         people = self.before.people.values()
         known = {value for person in people for value in person.signature}
         whose = {key: self.table.source.encode(key).values for key in self.table.roles.person}
-        return (*rewritten(name, known, now), *twins({name: now}), *people_twice(whose))
+        found = (*rewritten(name, known, now), *twins({name: now}), *people_twice(whose))
+        hit = [
+            tree.column
+            for j, tree in enumerate(self.table.instance.trees)
+            if isinstance(tree, RangeFamily) and hides_an_end(tree, *self._shown[j])
+        ]
+        return (*found, *widths_told(hit))
+
+    @cached_property
+    def _shown(self) -> list[tuple[tuple[str | None, ...], NDArray[np.int64], NDArray[np.int64]]]:
+        """By quasi-identifier labels, which of them each row shows (−1: the value), and leaves."""
+        rows = np.array([row for one in self.classes for row in one.values()], np.int64)
+        number = np.repeat(np.arange(len(self.classes)), [len(one) for one in self.classes])
+        solution = solution_of(self.table, rows, number)
+        leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
+        leaf, found = leaf.astype(np.int64), []
+        for j, tree in enumerate(self.table.instance.trees):
+            labels, at = (), np.zeros(0, np.int64)
+            if solution is not None:
+                labels, at = shown_by(tree, j, solution, number, leaf[:, j])
+            found.append((labels, at, leaf[:, j]))
+        return found
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The release as texts, class by class; ``class`` and ``counterfeits`` are numbers."""
         sizes = [len(one) for one in self.classes]
-        rows = np.array([row for one in self.classes for row in one.values()], np.int64)
         number = np.repeat(np.arange(len(sizes)), sizes)
-        solution = solution_of(self.table, rows, number)
-        leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
         columns: dict[str, Any] = {}
-        for j, tree in enumerate(self.table.instance.trees):
-            labels, at = (), np.zeros(0, np.int64)
-            if solution is not None:
-                labels, at = shown_by(tree, j, solution, number, leaf[:, j])
+        for tree, (labels, at, leaf) in zip(self.table.instance.trees, self._shown, strict=True):
             plain = pl.Series(tree.leaves, dtype=pl.String)
             shown = pl.Series(labels, dtype=pl.String)
-            own = plain.gather(leaf[:, j]) if len(rows) else plain.clear()
+            own = plain.gather(leaf) if len(leaf) else plain.clear()
             changed = shown.gather(np.maximum(at, 0)) if len(labels) else own
             columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
         values = [value for one in self.classes for value in one]

@@ -17,9 +17,10 @@ from pyspark.sql import functions as sf
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.existing.served import require_joinable
 from incrowd.existing.told import in_words
+from incrowd.hierarchy.labels import shown_ends
 from incrowd.policy.base import Policy
 from incrowd.privacy.cautions import few_new
-from incrowd.published.cautions import repeatable
+from incrowd.published.cautions import repeatable, widths_told
 from incrowd.run.events import Event, Listener
 from incrowd.spark.blocks import (
     BOUND_ROWS,
@@ -292,11 +293,14 @@ def checked(
     facts, joined, (grown, few) = facts_beside(classes, total + before.count.rows, k)
     if not task.model.size_decides:
         models_hold(both, task, after, asked.hidden)
-    cost, changed, most = (tuple(part) for part in zip(*cells(kinds, task, names), strict=True))
+    shown = [shown_ends(tree, *p.T) for tree, p in zip(task.trees, labels.places, strict=True)]
+    costs, hidden = cells(kinds, task, names, shown)
+    cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
     facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
-    caution = in_words(told_by(new, asked, after), total, people=False)
     cautions = [few_new(few, grown, k)] if few else []
-    return facts, joined, (*cautions, *([caution] if caution else []), *repeatable(asked.policy))
+    cautions += in_words(told_by(new, asked, after), total, people=False, later=True)
+    cautions += [*widths_told(hidden), *repeatable(asked.policy)]
+    return facts, joined, tuple(cautions)
 
 
 def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, tuple[int, int]]:

@@ -1,15 +1,19 @@
 """The re-check, in Spark, of what was released: counted on the released rows themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import functions as sf
 
 from incrowd.checker.ladder import rungs
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.kernels.types import Ints
 from incrowd.privacy.people import counts_people_alone
+from incrowd.published.cautions import hides_an_end
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import fewest
@@ -30,6 +34,7 @@ class Facts:
     cost: in units of 1/scale.
     changed: cells that changed, by quasi-identifier.
     worst: cost of the release in which every cell is a star.
+    hidden: columns whose least or greatest value is hidden, while the cost tells of it.
     people, fewest_people: in the release and in the class with the fewest, where they are counted.
     """
 
@@ -39,6 +44,7 @@ class Facts:
     cost: int
     changed: tuple[int, ...]
     worst: int
+    hidden: tuple[str, ...] = ()
     people: int | None = None
     fewest_people: int | None = None
 
@@ -74,11 +80,11 @@ def checked(
     found = classes.agg(sf.sum("n"), sf.count(sf.lit(1)), sf.min("n")).collect()[0]
     total, count, smallest = (int(value or 0) for value in found)
     facts = facts_of(total, count, smallest, rows, k)
-    costs = cells(kinds, task, names)
+    costs, hidden = cells(kinds, task, names)
     if count and not (task.model.size_decides or counts_people_alone(task.model)):
         models_hold(kinds, task, after, secret)
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
-    facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
+    facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most), hidden=hidden)
     return facts if not persons else people_hold(facts, released, after, persons, k)
 
 
@@ -106,10 +112,13 @@ def people_hold(
     return replace(facts, people=people, fewest_people=least)
 
 
-def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[int, int, int]]:
+def cells(
+    kinds: "DataFrame", task: Task, names: Sequence[str], beside: Sequence[Ints] = ()
+) -> tuple[list[tuple[int, int, int]], tuple[str, ...]]:
     """Return what each column pays, its changed cells, and its cost as stars; refuse false cells.
 
-    By a ladder of its own, not by what the search made of it.
+    By a ladder of its own, not by what the search made of it.  And the columns of which the cost
+    tells a hidden end; ``beside``: leaf codes that an earlier release shows, by column.
     """
     width = len(names)
     both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")
@@ -130,7 +139,25 @@ def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[in
                 "its ancestors"
             )
         found[j] += (pays * n, n * (leaf != text), int(task.trees[j].roots[code]) * n)
-    return [(int(pays), int(moved), int(most)) for pays, moved, most in found]
+    costs = [(int(pays), int(moved), int(most)) for pays, moved, most in found]
+    return costs, tuple(ends_hidden(pairs, task, names, beside))
+
+
+def ends_hidden(
+    pairs: pa.Table, task: Task, names: Sequence[str], beside: Sequence[Ints]
+) -> Iterator[str]:
+    """Yield the columns of which the cost tells a hidden least or greatest value."""
+    for j, tree in enumerate(task.trees):
+        if isinstance(tree, RangeFamily):
+            mine = pairs.filter(pa.array(pairs.column("j").to_numpy() == j))
+            codes, texts = (mine.column(name).to_pylist() for name in ("code", "text"))
+            both = [*zip((tree.leaves[code] for code in codes), texts, strict=True)]
+            labels = [*dict.fromkeys(text for leaf, text in both if leaf != text)]
+            place = {text: at for at, text in enumerate(labels)}
+            ids = np.array([-1 if leaf == text else place[text] for leaf, text in both], np.int64)
+            shown = beside[j] if beside else ()
+            if hides_an_end(tree, labels, ids, np.array(codes, np.int64), shown):
+                yield names[j]
 
 
 def models_hold(

@@ -14,6 +14,7 @@ from incrowd.driver.solve import require_enough
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.roles import Roles
+from incrowd.published.cautions import widths_told
 from incrowd.run.events import Event, Listener
 from incrowd.spark.assignment import Dealt, ways_of
 from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
@@ -211,6 +212,7 @@ def finished(
         keeper=keeper,
         people=facts.people,
         fewest_people=facts.fewest_people,
+        warnings=tuple(widths_told(facts.hidden)),
     )
 
 

@@ -48,7 +48,7 @@ def _call(name: str, task: Any, more: tuple[Any, ...]) -> Callable[[pa.Table], p
         except ImportError as error:
             raise ImportError(
                 f"the Python of the Spark workers lacks {error.name!r}: run "
-                "pip install 'incrowd[spark]' there, or name the right Python in PYSPARK_PYTHON"
+                'pip install "incrowd[spark]" there, or name the right Python in PYSPARK_PYTHON'
             ) from None
         return getattr(home, function)(*pickle.loads(packed), table)
 

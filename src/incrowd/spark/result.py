@@ -54,7 +54,7 @@ class SparkRelease(Figures):
     rows_without_person: int = 0  # left out with ``missing_person="drop"``
     people: int | None = None  # counted in Spark by the columns that name them
     fewest_people: int | None = None  # in any class
-    warnings: tuple[str, ...] = ()  # they are not looked for on Spark
+    warnings: tuple[str, ...] = ()  # only what the cost tells is looked for on Spark
     unchecked: tuple[str, ...] = ()  # no independent checker is asked on Spark
     veil: None = None  # a veil is not served
     deleted: None = None  # deleting rows is not served

@@ -200,7 +200,8 @@ def require_place(path: str | Path) -> None:
             raise InputError(f"{path}: cannot be written")
     else:
         with _beside(_followed(path), str(path)) as file:
-            Path(file.name).unlink()
+            pass
+        Path(file.name).unlink()  # Windows removes no file that is open
 
 
 def _like_a_new_file(temporary: Path, target: Path) -> None:

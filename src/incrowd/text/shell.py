@@ -1,8 +1,12 @@
 """Words as a line for a shell."""
 
+import os
+import re
 import shlex
 from collections.abc import Sequence
 
+WINDOWS = os.name == "nt"  # whose shells know no single quotes
+BARE = re.compile(r"[\w.:\\/=+-]+")  # of words that they take as they are
 JOINERS = "\u200c\u200d"  # characters without a width that some scripts and emoji need
 
 
@@ -14,7 +18,9 @@ def shell_line(words: Sequence[str]) -> str:
 def quoted(word: str) -> str:
     """Quote a word; one with characters that do not print in the way that shows them (``$'…'``)."""
     if all(character.isprintable() or character in JOINERS for character in word):
-        return shlex.quote(word)
+        if not WINDOWS:
+            return shlex.quote(word)
+        return word if BARE.fullmatch(word) else '"' + word.replace('"', '\\"') + '"'
     parts = []
     for character in word:
         if character in "\\'":

@@ -1,5 +1,7 @@
 """Tests of joins of near rows, which the search among lawful classes has where tables are wide."""
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 
@@ -23,7 +25,21 @@ def test_patterns_are_joins_of_their_rows() -> None:
             assert len(np.unique(rows)) == len(rows)
             inside = np.isin(instance.copies, rows).astype(np.int64)
             assert cost in Solution.of(instance, inside).class_costs
+        sets = [found.rows[a:b].tobytes() for a, b in pairwise(found.offset.tolist())]
+        assert len(set(sets)) == len(sets)
     assert met > 100
+
+
+def test_few_pairs_are_those_of_small_joins() -> None:
+    """Tests a cap: whole sizes, the smallest first; of the smallest alone as many as fit."""
+    instance, _ = next(iter(tables(7, 1, Shape(rows=(60, 61), columns=(5, 6), values=(9, 10)))))
+    near = near_rows(instance, 0, Stop())
+    sizes = np.diff(near_emission(instance, 3, near).offset)
+    assert {*sizes.tolist()} == {3, 4, 6, 9}
+    pairs = np.cumsum([sizes[sizes == size].sum() for size in (3, 4, 6, 9)]).tolist()
+    for cap, listed in [(50, 16), *((most + 5, (sizes.cumsum() <= most).sum()) for most in pairs)]:
+        found = np.diff(near_emission(instance, 3, near, cap).offset)
+        assert found.tolist() == sizes[:listed].tolist()
 
 
 def test_households_among_ranges() -> None:

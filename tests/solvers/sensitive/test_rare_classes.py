@@ -55,7 +55,7 @@ def seats_of(
     problem = Problem(rare(table), model)
     tree, price, emission, share = near(table, model)
     first = problem.instance.first_copy
-    formed = rare_classes(emission, price, tree.shares, rules_of(problem)[0], first, seed)
+    formed = rare_classes(emission, price, tree.shares, rules_of(problem), first, seed)
     return problem, formed, emission, share
 
 
@@ -67,8 +67,8 @@ def test_rare_rows_have_lawful_classes(model: Model, seed: int) -> None:
     instance = problem.instance
     values = instance.sensitive_codes[instance.copies, 0]
     assert (formed[values == 0] >= 0).any()
-    rules, places = rules_of(problem)
-    pattern = rounded(instance, emission, share, rules, places, seed, formed)
+    rules = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, seed, formed)
     assert (pattern[formed >= 0] == formed[formed >= 0]).all()
     for p in np.unique(formed[formed >= 0]):
         copies = np.flatnonzero(pattern == p)
@@ -115,7 +115,7 @@ def test_a_stop_ends_the_seating() -> None:
     problem = Problem(rare(), LIKENESS[0])
     tree, price, emission, _ = near(0, LIKENESS[0])
     calls = iter([False, True, True, True])
-    args = emission, price, tree.shares, rules_of(problem)[0], problem.instance.first_copy, 0
+    args = emission, price, tree.shares, rules_of(problem), problem.instance.first_copy, 0
     some = rare_classes(*args, lambda: next(calls))
     assert len(np.unique(some[some >= 0])) == 1
     assert (rare_classes(*args, lambda: True) == -1).all()
@@ -140,12 +140,12 @@ def test_the_root_grows_by_no_rare_row() -> None:
     problem, _, emission, _ = seats_of(LIKENESS[0])
     instance = problem.instance
     c = build_candidates(instance, emission)
-    rules, places = rules_of(problem)
+    rules = rules_of(problem)
     values = instance.sensitive_codes[instance.copies, 0]
     root, other = len(c.cost) - 1, len(c.cost) - 2
     pattern = np.full(instance.rows, other)
     pattern[np.flatnonzero(values == 1)[:8]] = root
-    state = new_state(c, rules, places, pattern)
+    state = new_state(c, rules, pattern)
     lenient = rules._replace(exempt=np.array([root], np.int64))
     assert shortfall(state, lenient) > 0
     assert mend_root(state, rules, c, np.array([5], np.uint64))

@@ -29,25 +29,25 @@ def _small_regions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_regions, "SLICE", 500)
 
 
-def made(model: Model) -> tuple[Problem, Candidates, Rules, int]:
+def made(model: Model) -> tuple[Problem, Candidates, Rules]:
     """A table of 400 rows, its candidates, and its rules."""
     rng = np.random.default_rng(2)
     codes = np.minimum(rng.geometric(0.4, (400, 4)) - 1, 4)
     instance: Instance = from_codes(codes, None, rng.integers(0, 4, 400))[0]
     problem = Problem(instance, model)
     c = build_candidates(instance, window_emission(instance, 3, 4, 0))
-    return problem, c, *rules_of(problem)
+    return problem, c, rules_of(problem)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_lawful_annealing(model: Model) -> None:
     """Tests that releases are lawful and cheaper than the start, whatever the threads."""
-    problem, c, rules, places = made(model)
-    start, price = greedy(c, rules, places, 1, 0), np.zeros(problem.instance.distinct)
+    problem, c, rules = made(model)
+    start, price = greedy(c, rules, 1, 0), np.zeros(problem.instance.distinct)
 
     def found(threads: int) -> np.ndarray:
         lists = by_regions.Lists(c, rules, price, start)
-        return LawfulAnnealing(moves=100).run(lists, places, 1.0, 1.0, 3, threads=threads)
+        return LawfulAnnealing(moves=100).run(lists, 1.0, 1.0, 3, threads=threads)
 
     one = found(1)
     assert all(np.array_equal(found(threads), one) for threads in (2, 3))
@@ -59,24 +59,24 @@ def test_lawful_annealing(model: Model) -> None:
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_soft_annealing(model: Model) -> None:
     """Tests that energy falls from a chance start, whatever the threads; the rest can be mended."""
-    problem, c, rules, places = made(model)
+    problem, c, rules = made(model)
     rng = np.random.default_rng(5)
     start = np.array(
         [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of], np.int64
     )
 
     def energy(pattern: np.ndarray) -> float:
-        owed = total_owed(new_state(c, rules, places, pattern), rules)
+        owed = total_owed(new_state(c, rules, pattern), rules)
         return float(c.cost[pattern].sum()) + 5 * owed / 1024
 
     def found(threads: int) -> np.ndarray:
         lists = by_regions.Lists(c, rules, np.zeros(problem.instance.distinct), start)
-        rest = lists, places, 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
+        rest = lists, 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
         return SoftAnnealing().run(*rest, threads=threads)
 
     one = found(1)
     assert all(np.array_equal(found(threads), one) for threads in (2, 3))
     assert energy(one) < 0.8 * energy(start)
-    pattern, root = trimmed(c, rules, places, one, 0), len(c.cost) - 1
+    pattern, root = trimmed(c, rules, one, 0), len(c.cost) - 1
     for p in np.unique(pattern[pattern != root]):
         assert model.lawful(problem.group(np.flatnonzero(pattern == p)), problem.table)

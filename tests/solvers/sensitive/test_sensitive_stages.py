@@ -69,8 +69,8 @@ def test_rounded_classes_are_lawful(model: Model, seed: int) -> None:
     problem = Problem(table(seed), model)
     instance = problem.instance
     _, _, emission, share = fractional(problem)
-    rules, places = rules_of(problem)
-    pattern = rounded(instance, emission, share, rules, places, seed)
+    rules = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, seed)
     assert (pattern >= 0).any()
     carried = set(
         zip(owners(emission)[share > 0].tolist(), emission.rows[share > 0].tolist(), strict=True)
@@ -103,8 +103,8 @@ def test_candidates_hold_the_start(model: Model) -> None:
     problem = Problem(table(5), model)
     instance = problem.instance
     _, _, emission, share = fractional(problem)
-    rules, places = rules_of(problem)
-    pattern = rounded(instance, emission, share, rules, places, 0)
+    rules = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, 0)
     keep = share > 0.5
     c, start = with_start(instance, emission, keep, pattern)
     for i, p in enumerate(start):
@@ -123,13 +123,13 @@ def test_annealing_mends_an_unlawful_start(model: Model) -> None:
     problem = Problem(table(6), model)
     instance = problem.instance
     _, price, emission, share = fractional(problem)
-    rules, places = rules_of(problem)
-    drawn = rounded(instance, emission, share, rules, places, 0)
+    rules = rules_of(problem)
+    drawn = rounded(instance, emission, share, rules, 0)
     keep = np.ones(len(share), np.bool_)
     c, start = with_start(instance, emission, keep, drawn)
     for moves in (0.02, 20):
         lists = Lists(c, rules, price, start)
-        found = LawfulAnnealing(moves=moves).run(lists, places, 1.0, 1.0, 0)
+        found = LawfulAnnealing(moves=moves).run(lists, 1.0, 1.0, 0)
         for p in np.unique(found):
             assert model.lawful(problem.group(np.flatnonzero(found == p)), problem.table)
 
@@ -137,11 +137,11 @@ def test_annealing_mends_an_unlawful_start(model: Model) -> None:
 def test_trim_drops_the_most_frequent() -> None:
     """Tests that of 2, 2, 1, 1, 1 rows under l = 5 one of each value stays."""
     instance, _ = from_codes(np.zeros((10, 1), int), None, np.arange(10) % 5)
-    rules, places = rules_of(Problem(instance, FrequencyDiversity(5)))
+    rules = rules_of(Problem(instance, FrequencyDiversity(5)))
     hist, held = np.array([2, 2, 1, 1, 1]), np.zeros(5, np.int64)
     held[rules.profile[np.argsort(instance.sensitive_codes[:, 0])]] = hist
     assert trim(7, 5, 5, rules, hist, held, np.arange(5)) == 5
-    assert violation(rules.laws, hist[:places], 5) == 0
+    assert violation(rules.laws, hist, 5) == 0
 
 
 def test_slices_keep_the_pace() -> None:
@@ -180,13 +180,13 @@ def test_slices_end_where_they_stand() -> None:
     problem = Problem(table(6), TCloseness("0.3"))
     run = Run(LAWFUL, problem, Context(stop=Stop(1e9)))
     c = build_candidates(problem.instance, window_emission(problem.instance, run.k, 2, 0))
-    start = greedy(c, run.rules, run.places, run.unit, 0)
+    start = greedy(c, run.rules, run.unit, 0)
     lists = run.lists(c, start)
     assert np.shares_memory(lists.halt, run.stop.over)
     run.stop.halt()
-    found = LawfulAnnealing(moves=20).run(lists, run.places, 1.0, 1.0, 0)
+    found = LawfulAnnealing(moves=20).run(lists, 1.0, 1.0, 0)
     assert (found == start).all()
-    asked = (run.places, 1.0, 20, (1.0, 0.1), (5.0, 5.0), 0)
+    asked = (1.0, 20, (1.0, 0.1), (5.0, 5.0), 0)
     found = SoftAnnealing().run(lists, *asked)
     assert (found == start).all()
     free = SoftAnnealing().run(lists._replace(halt=NEVER), *asked)

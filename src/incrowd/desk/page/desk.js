@@ -97,11 +97,11 @@ export function kept(root, build) {
   if (/text|number/.test(at.type) && to.id === at.id && to.value === at.value) to.replaceWith(to = at);
   to.focus({ preventScroll: true });
 }
-// a redraw waits for half a word and for a held button (of a list that opens no end is told)
+// a redraw waits for half a word, a held button or key (a list tells no end)
 export const held = {};
 let late;
-for (const [what, begin, ...end] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel']])
-  for (const on of [begin, ...end]) addEventListener(on, e => { held[what] = on === begin && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
+for (const [what, ...all] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel', 'keydown', 'keyup']])
+  for (const on of all) addEventListener(on, e => { held[what] = /input|down/.test(on) && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
 export function error() { return S.error ? alarm(S.error) : null; }
 export function draw(fresh) {
   bar();

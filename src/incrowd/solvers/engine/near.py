@@ -23,6 +23,7 @@ BESIDE = 3  # neighbours in a sorted table, on either side
 ROUNDS = 4
 FAR = np.int64(1) << 62
 SIZES = (1.0, 1.5, 2.0, 3.0)  # of classes of near rows, in smallest classes
+MOST_PAIRS = 6_000_000  # of a row and a join of near rows; each takes some 100 bytes on the way
 
 
 @inner_kernel
@@ -114,19 +115,30 @@ def near_rows(
     return Near(near, dist)
 
 
-def near_emission(instance: Instance, k: int, near: Near) -> Emission:
+def near_emission(instance: Instance, k: int, near: Near, most: int = MOST_PAIRS) -> Emission:
     """Return the joins of each distinct row and its nearest, of ``SIZES`` times k rows each.
 
-    A pattern lists these rows alone.
+    A pattern lists these rows alone, and no two the same.  ``most``: pairs of a row and a pattern;
+    where they are fewer than all, the smallest sizes are listed, or some rows' smallest joins.
     """
     costs, lengths, rows = [], [], []
+    sign = np.random.default_rng(29).integers(1 << 62, size=instance.distinct, dtype=np.uint64)
     for size in sorted({min(round(times * k), NEAR + 1) for times in SIZES}):
         member = np.column_stack([np.arange(instance.distinct), near.rows[:, : size - 1]])
-        member = member[(member >= 0).all(axis=1)]
-        codes = instance.codes[member]
-        costs.append(instance.join_costs(codes.min(axis=1), codes.max(axis=1)))
+        member = np.sort(member[(member >= 0).all(axis=1)], axis=1)
+        member = member[np.unique(sign[member].sum(axis=1), return_index=True)[1]]
+        room = (most - sum(map(len, rows))) // size
+        if len(member) > room:
+            if costs:
+                break
+            member = member[:room]  # of random signs, so from all over the table
+        low = high = instance.codes[member[:, 0]]
+        for others in member[:, 1:].T:
+            low = np.minimum(low, instance.codes[others])
+            high = np.maximum(high, instance.codes[others])
+        costs.append(instance.join_costs(low, high))
         lengths.append(np.full(len(member), size))
-        rows.append(np.sort(member, axis=1).ravel())
+        rows.append(member.ravel())
     offset = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     cost, listed = np.concatenate(costs), np.concatenate(rows)
     return Emission(cost.astype(np.int64), offset.astype(np.int64), listed.astype(np.int32))

@@ -109,7 +109,6 @@ class LawfulAnnealing:
     def run(
         self,
         lists: Lists,
-        places: int,
         cell: float,
         warmth: float,
         seed: int,
@@ -135,7 +134,7 @@ class LawfulAnnealing:
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
         mix = self.mix(cell, float(c.cost[root]), least)
-        search = new_search(mix, c, lenient, places, pattern, rng)
+        search = new_search(mix, c, lenient, pattern, rng)
         state = search.state
         cost, best_pattern = total_cost(state, c), pattern.copy()
         best = cost if shortfall(state, lenient) == 0 else FAR
@@ -146,8 +145,8 @@ class LawfulAnnealing:
         for first, last in slices(total, pace, EPOCHS if regions else 0):
             span = first, last, total
             if regions is not None:
-                regions.run(span, partial(annealed, spend, mix, places, cell, stop))
-                state = new_state(c, rules, places, regions.pattern)
+                regions.run(span, partial(annealed, spend, mix, cell, stop))
+                state = new_state(c, rules, regions.pattern)
                 cost = total_cost(state, c)
             else:
                 cost += spend(span, dear(lists, state, cell), search, lists.halt)

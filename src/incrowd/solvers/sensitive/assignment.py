@@ -65,7 +65,7 @@ MOST_KNOWN = 64  # profiles
 LARGEST_KNOWN = 2**31 - 1
 
 
-def new_state(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]) -> LawfulState:
+def new_state(c: Candidates, rules: Rules, pattern: NDArray[np.int64]) -> LawfulState:
     """Link up an assignment (int64, copies); −1 stands for a copy not yet placed."""
     patterns, copies = len(c.cost), len(pattern)
     least = max(1, int(rules.least[0]))
@@ -80,7 +80,7 @@ def new_state(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
         np.zeros(patterns, np.int32),
         np.full(patterns, -1, np.int32),
         np.full(patterns, -1, np.int32),
-        np.zeros((slots + 1, max(1, places)), np.int64),
+        np.zeros((slots + 1, len(rules.laws.once)), np.int64),
         np.full((slots + 1, 1 + known), -1, np.int32),
         np.arange(slots, dtype=np.int64)[::-1].copy(),
         np.array([slots], np.int64),

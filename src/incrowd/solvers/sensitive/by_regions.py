@@ -55,7 +55,6 @@ def dear(lists: Lists, state: LawfulState, cell: float) -> NDArray[np.intp]:
 def annealed(
     spend: Spend,
     mix: Any,
-    places: int,
     cell: float,
     stop: Callable[[], bool],
     lists: Lists,
@@ -63,7 +62,7 @@ def annealed(
     rng: NDArray[np.uint64],
 ) -> NDArray[np.int32]:
     """Spend the moves of spans on a table or a region; return its assignment."""
-    search = new_search(mix, lists.c, lists.rules, places, lists.pattern, rng)
+    search = new_search(mix, lists.c, lists.rules, lists.pattern, rng)
     for span in spans:
         spend(span, dear(lists, search.state, cell), search, lists.halt)
         if stop():

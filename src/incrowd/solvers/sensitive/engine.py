@@ -128,7 +128,7 @@ class Run(Bounding):
         prices = engine.prices, engine.by_size, engine.k_prices
         super().__init__(problem, Progress(context, self.own), prices, visits)
         self.engine, self.seed = engine, context.seed
-        self.rules, self.places = rules_of(problem)
+        self.rules = rules_of(problem)
         self.done = self.progress.done
         self.beside: Solution | None = None
         self.warmth = 1.0
@@ -176,7 +176,7 @@ class Run(Bounding):
     def sweep(self, emission: Emission) -> None:
         """Offer the greedy release over these candidates."""
         candidates = build_candidates(self.instance, emission)
-        pattern = greedy(candidates, self.rules, self.places, self.unit, self.seed)
+        pattern = greedy(candidates, self.rules, self.unit, self.seed)
         self.offer(Solution.of(self.instance, pattern))
 
     def outcome(self) -> Outcome:
@@ -203,10 +203,8 @@ class Run(Bounding):
         if self.wide:
             self.tell("candidates")
             emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
-            near = near_emission(
-                self.instance, self.k, near_rows(self.instance, self.seed, self.stop)
-            )
-            emission, _ = united(emission, near, np.zeros(len(near.rows)), self.instance.distinct)
+            near = near_rows(self.instance, self.seed, self.stop)
+            emission = emission.before(near_emission(self.instance, self.k, near))
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
@@ -218,15 +216,10 @@ class Run(Bounding):
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
-        engine, instance = self.engine, self.instance
-        cell, slack = instance.cell, engine.slack[self.relaxed + self.sized]
-        whole = slack * cell * self.k**LawfulAnnealing.growth
-        shares = engine.shares
+        instance, shares = self.instance, self.engine.shares
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
-        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
-        self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
-        emission, margin = shares.emission(self.tree, self.price, reach)
+        emission, margin, whole = self.candidates()
         if self.apart:  # stages begin elsewhere, or count a dear cell against a breach of the law
             return emission
         used = pace_of(self.stop, SHARING)
@@ -251,6 +244,14 @@ class Run(Bounding):
             self.lawful_stages(emission, share, reduced / whole)
         return emission
 
+    def candidates(self) -> tuple[Emission, float, float]:
+        """Return patterns by their prices, the margin above these, and the slack of a class."""
+        engine, cell = self.engine, self.instance.cell
+        whole = engine.slack[self.relaxed + self.sized] * cell * self.k**LawfulAnnealing.growth
+        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
+        self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
+        return *engine.shares.emission(self.tree, self.price, reach), whole
+
     def shares_once(self, stop: Callable[[], bool]) -> tuple[Emission, NDArray[np.float64]] | None:
         """Return a fractional release that opens each pattern once, under t-closeness."""
         if self.charged is None or not self.sized:
@@ -263,13 +264,13 @@ class Run(Bounding):
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
     ) -> None:
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
-        instance, rules, places = self.instance, self.rules, self.places
+        instance, rules = self.instance, self.rules
         allowed, copies, seed = self.tree.shares, instance.first_copy, self.seed
         formed = rare_classes(emission, self.price, allowed, rules, copies, seed, self.stop.now)
         if few_classes(self.tree) and (formed >= 0).any():
             self.fill(emission, formed)
             return
-        drawn = rounded(instance, emission, share, rules, places, seed, formed)
+        drawn = rounded(instance, emission, share, rules, seed, formed)
         found = self.own
         for number, (near, least, moves, heat) in enumerate(STAGES):
             keep = (reduced <= near) | (share > least)
@@ -286,7 +287,7 @@ class Run(Bounding):
         """Fill a few large classes, whose least copies are formed, and anneal."""
         every = np.ones(len(emission.rows), np.bool_)
         candidates, pattern = with_start(self.instance, emission, every, formed)
-        pattern = filled(candidates, self.rules, self.places, pattern)
+        pattern = filled(candidates, self.rules, pattern)
         self.warmth = HOST_WARMTH
         self.anneal(candidates, pattern, 1 - REST, 1.0, 0, 1 - REST)
 
@@ -308,7 +309,7 @@ class Run(Bounding):
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
-                self.lists(candidates, pattern), self.places, instance.cell,
+                self.lists(candidates, pattern), instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 partial(self.annealed, effort * moves),
@@ -319,7 +320,7 @@ class Run(Bounding):
             self.moved += effort * moves
             found = Solution.of(instance, pattern)
             if self.done() or number == len(stages) - 1:
-                pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
+                pattern = trimmed(candidates, self.rules, pattern, seed)
                 self.anneal(candidates, pattern, calm * rest, COOL / calm**0.5, number)
                 break
 
@@ -337,7 +338,7 @@ class Run(Bounding):
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
         lists = self.lists(candidates, pattern)
         found = replace(annealing, moves=moves).run(
-            lists, self.places, self.instance.cell,
+            lists, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.annealed(share, done, cost), pace_of(self.stop, part),
             threads=self.stop.threads,

@@ -46,8 +46,8 @@ def most_found(least: int) -> int:
     return max(300, 6 * least)
 
 
-def new_pad(c: Candidates, rules: Rules, places: int) -> Pad:
-    """Allocate scratch for a table with so many places in a histogram."""
+def new_pad(c: Candidates, rules: Rules) -> Pad:
+    """Allocate scratch for a table."""
     patterns, copies = len(c.cost), len(c.row_of)
     found = most_found(int(rules.least[0]))
     journal = 8 * (found + copies) + 64
@@ -62,7 +62,7 @@ def new_pad(c: Candidates, rules: Rules, places: int) -> Pad:
         np.zeros(len(rules.sample), np.int64),
         np.full(len(rules.sample), -1, np.int64),
         np.zeros(LONGEST_MEMBERS, np.int64),
-        np.zeros(max(1, places), np.int64),
+        np.zeros_like(rules.laws.once),
     )
 
 
@@ -83,16 +83,10 @@ class Search(NamedTuple):
 
 
 def new_search(
-    mix: Any,
-    c: Candidates,
-    rules: Rules,
-    places: int,
-    pattern: NDArray[np.int64],
-    rng: NDArray[np.uint64],
+    mix: Any, c: Candidates, rules: Rules, pattern: NDArray[np.int64], rng: NDArray[np.uint64]
 ) -> Search:
-    """Begin at an assignment (int64, copies → patterns), with so many places in a histogram."""
-    pad = new_pad(c, rules, places)
-    return Search(mix, new_state(c, rules, places, pattern), pad, rules, c, rng)
+    """Begin at an assignment (int64, copies → patterns)."""
+    return Search(mix, new_state(c, rules, pattern), new_pad(c, rules), rules, c, rng)
 
 
 @inner_kernel

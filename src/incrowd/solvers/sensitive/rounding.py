@@ -68,7 +68,6 @@ def trim_classes(
     patterns: int,
     row_of: NDArray[np.int64],
     rules: Rules,
-    places: int,
     rng: np.random.Generator,
 ) -> None:
     """Trim the classes of the first ``patterns`` patterns until they are lawful, in place.
@@ -80,7 +79,7 @@ def trim_classes(
     begin = np.searchsorted(pattern[order], np.arange(patterns + 1))
     profiles = len(rules.sample)
     trim_all(
-        order, begin, row_of, rules, np.zeros(max(1, places), np.int64),
+        order, begin, row_of, rules, np.zeros_like(rules.laws.once),
         np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
     )  # fmt: skip
 
@@ -103,7 +102,6 @@ def rounded(
     emission: Emission,
     share: NDArray[np.float64],
     rules: Rules,
-    places: int,
     seed: int,
     formed: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
@@ -119,15 +117,15 @@ def rounded(
     pattern = drawn_patterns(instance, emission, share * free, seed)
     pattern[formed >= 0] = -1
     rng = np.random.default_rng([seed, 43])
-    trim_classes(pattern, len(emission.cost), instance.copies, rules, places, rng)
+    trim_classes(pattern, len(emission.cost), instance.copies, rules, rng)
     return np.where(formed >= 0, formed, pattern)
 
 
 def trimmed(
-    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64], seed: int
+    c: Candidates, rules: Rules, pattern: NDArray[np.int64], seed: int
 ) -> NDArray[np.int64]:
     """Trim every unlawful class until it is lawful; what that drops waits at the root."""
     pattern, root = pattern.copy(), len(c.cost) - 1
-    trim_classes(pattern, root, c.row_of, rules, places, np.random.default_rng([seed, 59]))
+    trim_classes(pattern, root, c.row_of, rules, np.random.default_rng([seed, 59]))
     pattern[pattern < 0] = root
     return pattern

@@ -17,8 +17,8 @@ from incrowd.solvers.sensitive.assignment import Rules
 FOLDS, FEWEST = 32, 1024  # values that are told apart, of attributes of which they are counted
 
 
-def rules_of(problem: Problem) -> tuple[Rules, int]:
-    """Return the search's rules, and the number of places in a histogram.
+def rules_of(problem: Problem) -> Rules:
+    """Return the search's rules.
 
     Raises
     ------
@@ -40,15 +40,10 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     if (laws.kind == CALLED).any():
         places = np.column_stack([places, starts[-1] + profile])
     laws, places = compact(laws, places, instance.counts)
-    rules = Rules(
-        laws,
-        np.ascontiguousarray(places),
-        profile,
-        sample.astype(np.int64),
-        least,
-        np.array([-1], np.int64),
+    exempt = np.array([-1], np.int64)
+    return Rules(
+        laws, np.ascontiguousarray(places), profile, sample.astype(np.int64), least, exempt
     )
-    return rules, len(laws.once)
 
 
 def compact(

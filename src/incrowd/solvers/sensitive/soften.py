@@ -34,7 +34,6 @@ class SoftAnnealing:
     def run(
         self,
         lists: Lists,
-        places: int,
         cell: float,
         moves: float,
         heat: tuple[float, float],
@@ -68,7 +67,7 @@ class SoftAnnealing:
                 yield first, last, total
                 report(last / total)
 
-        anneal = partial(annealed, spend, mix, places, cell, stop)
+        anneal = partial(annealed, spend, mix, cell, stop)
         if not regions_of(copies):
             return anneal(lists, told(0), rng).astype(np.int64)
         regions = LawfulRegions(lists, seed, threads)

@@ -115,12 +115,10 @@ def place_left(root: int, state: Any, dying: Any, rules: Any, c: Any) -> None:
                     link(i, p, state, rules, c)
 
 
-def filled(
-    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def filled(c: Candidates, rules: Rules, pattern: NDArray[np.int64]) -> NDArray[np.int64]:
     """Move copies from the root to the cheapest classes that take them lawfully, one by one."""
     root = len(c.cost) - 1
-    state = new_state(c, rules, places, np.where(pattern == root, -1, pattern))
+    state = new_state(c, rules, np.where(pattern == root, -1, pattern))
     place_left(root, state, np.zeros(len(c.cost), np.bool_), rules, c)
     return state.pattern.astype(np.int64)
 
@@ -178,7 +176,7 @@ def mend_root(state: LawfulState, rules: Rules, c: Candidates, rng: NDArray[np.u
     return move_to_root(len(c.cost) - 1, 400 * copies, alike, state, rules, c, rng) == 0
 
 
-def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> NDArray[np.int64]:
+def greedy(c: Candidates, rules: Rules, band: int, seed: int) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns) of a table that is lawful as a whole.
 
     Patterns are taken in cost bands of width ``band``, in random order within each.
@@ -186,9 +184,9 @@ def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> ND
     rng = np.random.default_rng([seed, 23])
     root = len(c.cost) - 1
     order = np.lexsort((rng.random(root), c.cost[:root] // max(1, band))).astype(np.int64)
-    state: LawfulState = new_state(c, rules, places, np.full(len(c.row_of), -1, np.int64))
+    state: LawfulState = new_state(c, rules, np.full(len(c.row_of), -1, np.int64))
     profiles = len(rules.sample)
-    scratch = np.zeros(max(1, places), np.int64), np.zeros(profiles, np.int64)
+    scratch = np.zeros_like(rules.laws.once), np.zeros(profiles, np.int64)
     sweep(order, state, rules, c, *scratch, np.zeros(profiles, np.int64))
     place_left(root, state, np.zeros(len(c.cost), np.bool_), rules, c)
     random = np.array([rng.integers(1 << 62)], np.uint64)
