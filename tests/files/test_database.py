@@ -194,6 +194,14 @@ def as_parquet(frame: pl.DataFrame, path: Path) -> Path:
     return path
 
 
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a database that may not grow; SQLite says of a full disk what it says of that."""
+    monkeypatch.setattr("incrowd.tables.adbc.WIPED", "PRAGMA max_page_count = 1")
+    frame = from_native(pl.DataFrame({"a": [1, 2]}))
+    with pytest.raises(InputError, match="disk of the database is full; nothing was written"):
+        write_database(frame, f"sqlite:///{tmp_path / 'a.db'}/t")
+
+
 @pytest.mark.parametrize("driver", ["", "+adbc"])
 def test_who_is_not_let_in_is_told_where_to_look(
     postgres: str, driver: str, tmp_path: Path

@@ -187,6 +187,8 @@ def _fault(error: Any) -> str:
     origin = getattr(error, "orig", None)
     code = getattr(origin, "sqlstate", None) or getattr(origin, "sqlite_errorname", None)
     kind = kind_of(error)
+    if code in ("SQLITE_FULL", "53100"):
+        return "the disk of the database is full; nothing was written: make room and run again"
     if kind == "DataError" and not code:  # psycopg's own, of what Python has no value for
         return (
             "the driver has no value for a cell, such as the date 'infinity' or one after the year "
