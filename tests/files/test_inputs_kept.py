@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_a_release_stays_out_of_the_folder_that_was_read(table: Path) -> None:
 
 def test_a_table_of_a_database_is_not_replaced(table: Path) -> None:
     """Tests the table that was read, and the file that holds it."""
-    with sqlite3.connect("base.db") as base:
+    with closing(sqlite3.connect("base.db")) as base, base:
         base.execute("CREATE TABLE people (who, age, sex, ill)")
         rows = [line.split(",") for line in TABLE.splitlines()[1:]]
         base.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
@@ -103,7 +104,7 @@ def test_a_table_of_a_database_is_not_replaced(table: Path) -> None:
     for name in ("sqlite:///base.db/people", "sqlite:///base.db/PEOPLE", "base.db"):
         with pytest.raises(ic.InputError, match="is the input itself"):
             release.write(name, replace=True)
-    with sqlite3.connect("base.db") as base:
+    with closing(sqlite3.connect("base.db")) as base, base:
         assert base.execute("SELECT count(*) FROM people WHERE age = '30'").fetchone() == (2,)
 
 
