@@ -70,7 +70,7 @@ export async function figures() {
   if (!made()) { S.figures = null; return; }
   try { const found = await call('figures'); if (turn === counted) S.figures = found; } catch (error) { S.error = error.message; }
 }
-/** Show what a call tells: the last one counts, and half a word in the box stays. */
+/** Show what a call tells: the last counts, half a word stays. */
 export function latest(box, path, make) {
   const turn = box.turn = {}, put = inside => turn !== box.turn || (held.word && box.contains(document.activeElement) ? setTimeout(put, 300, inside) : kept(box, () => fill(box, inside())));
   call(path).then(found => put(() => make(found)), error => put(() => note(error.message)));
@@ -88,7 +88,7 @@ function bar() {
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
-/** Rebuild; the keyboard, and what is marked, stay. */
+/** Rebuild; focus and marks stay. */
 export function kept(root, build) {
   const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
   build();
@@ -101,10 +101,11 @@ export function kept(root, build) {
 export const held = {};
 let late;
 for (const [what, ...all] of [['word', 'input', 'change', 'focusout'], ['hand', 'pointerdown', 'pointerup', 'pointercancel', 'keydown', 'keyup']])
-  for (const on of all) addEventListener(on, e => { held[what] = /input|down/.test(on) && !e.target.closest('select') && Date.now(); if (late) setTimeout(draw, 30); }, true);
+  for (const on of all) addEventListener(on, e => { held[what] = /input|down/.test(on) && !e.target.closest('select') && Date.now(); if (late) { clearTimeout(late); late = setTimeout(draw, 30); } }, true);
 export function error() { return S.error ? alarm(S.error) : null; }
 export function draw(fresh) {
   bar();
+  clearTimeout(late);
   late = !fresh && (held.word || Date.now() - held.hand < 2e3) && setTimeout(draw, 2e3);
   if (late) return SCREENS[here()].live?.();
   held.word = false;
