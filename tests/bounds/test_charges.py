@@ -8,11 +8,16 @@ import pytest
 
 from dial import crossed, few
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
-from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
+from incrowd.bounds.charges import (
+    charged_prices,
+    copies_by_value_of,
+    law_of,
+    safe_charges,
+)
 from incrowd.bounds.copies_by_value import ClosenessLaw, CopiesByValue
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
-from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.lawful_tree import LawfulTree, charged_tree
 from incrowd.bounds.pricing import pricing_of
 from incrowd.checker.capped import CappedCharges
 from incrowd.privacy.alpha_k import AlphaK
@@ -124,10 +129,13 @@ def table(seed: int, model: Model) -> Problem:
 
 CLOSE = TCloseness("0.4") & KAnonymity(2)
 STRICT = DeltaDisclosure("0.7") & KAnonymity(2)
+BOTH = DistinctDiversity(2) & CLOSE
 LIKENESS = BasicBetaLikeness("0.8") & KAnonymity(2)  # of so few values whole rows spoil little
 
 
-@pytest.mark.parametrize(("model", "helps"), [(CLOSE, 1), (STRICT, 1), (LIKENESS, 0)], ids=str)
+@pytest.mark.parametrize(
+    ("model", "helps"), [(CLOSE, 1), (BOTH, 1), (STRICT, 1), (LIKENESS, 0)], ids=str
+)
 def test_no_release_beats_the_bound(model: Model, helps: int) -> None:
     """Tests any prices with their charge, and the best ones, which prove more than before."""
     more = 0
@@ -136,7 +144,7 @@ def test_no_release_beats_the_bound(model: Model, helps: int) -> None:
         least = optimum(problem.instance, problem.model)
         if least is None:
             continue
-        tree = LawfulTree(problem.instance, *pricing_of(problem))
+        tree = charged_tree(problem, LawfulTree(problem.instance, *pricing_of(problem)))
         law = law_of(tree)
         assert law is not None
         rng = np.random.default_rng(seed)

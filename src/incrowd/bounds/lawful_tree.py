@@ -5,11 +5,12 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.prefix_tree import NO_CUT, NO_SINK, UNLIMITED, PrefixTree, Task
-from incrowd.bounds.pricing import Pricing, shares_of
+from incrowd.bounds.pricing import VARIATION, Pricing, assembled, shares_of
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.top_copies import Pad
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 
 
@@ -56,3 +57,16 @@ class LawfulTree:
             lists, patterns, counts, self.k, -np.inf, lawful, self.strides, work,
             threads=self.tree.stop.threads,
         )  # fmt: skip
+
+
+def charged_tree(problem: Problem, tree: LawfulTree, stop: Stop | None = None) -> LawfulTree:
+    """Return a tree by closeness alone where a model asks for it among others, else ``tree``.
+
+    A lawful class obeys each law of its model, so it is worth no more than the dearest class that
+    obeys one of them, and charges by that law alone bound its releases.
+    """
+    k = problem.smallest_class
+    close = [x for x in problem.model.pricing(problem.table, k, 0) if x.kind == VARIATION]
+    if len(close) != 1 or len(tree.pricing.kind) == 1:
+        return tree
+    return LawfulTree(problem.instance, *assembled(problem, close, k), stop)

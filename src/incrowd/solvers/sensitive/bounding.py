@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.charges import charged_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
-from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.lawful_tree import LawfulTree, charged_tree
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
@@ -211,6 +211,7 @@ class Bounding:
         Prices before guide the search; a fractional release goes by these where they tell more.
         """
         stop, told = partial(self.priced, CHARGING), self.telling("charges")
+        tree = charged_tree(self.problem, tree, self.stop)
         prices = charged_prices(tree, self.price, stop, told)
         if prices is None:
             return False
