@@ -11,6 +11,7 @@ import incrowd as ic
 from incrowd.run import clock
 from incrowd.run.events import COMPILING, RECHECK, Event, silent
 from incrowd.run.gauge import Gauge
+from incrowd.run.stop import Share, Stop
 from incrowd.run.telling import telling
 
 
@@ -160,3 +161,10 @@ def test_a_listener_that_fails_between_events_ends_the_run(monkeypatch):
         assert failed.wait(60)
         for _ in range(2):
             tell(Event("search"))
+
+
+def test_no_time_is_left_when_time_is_up():
+    """Tests that nothing below zero is left: stages measure by it how much they may list."""
+    stop = Stop(1e-9)
+    assert stop.now()
+    assert (stop.left(), Share.of(stop, 5.0).left()) == (0.0, 0.0)

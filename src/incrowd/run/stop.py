@@ -124,10 +124,12 @@ class Stop:
         return clock.now() - self.started
 
     def left(self) -> float:
-        """Wall seconds left: infinite without a limit, none once interrupted."""
+        """Wall seconds left: infinite without a limit, 0 when time is up or once interrupted."""
         if self.interrupted:
             return 0.0
-        return float("inf") if self.time_limit is None else self.time_limit - self.elapsed()
+        if self.time_limit is None:
+            return float("inf")
+        return max(0.0, self.time_limit - self.elapsed())  # stages measure work by it
 
     def now(self) -> bool:
         """Whether time is up, the run was interrupted, or kernels were let go."""
