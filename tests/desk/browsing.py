@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,9 +57,22 @@ class Browsed:
 
     def settle(self) -> None:
         """Wait until all that was asked for is answered and drawn, however slow the machine is."""
-        while self.open:
-            self.page.wait_for_timeout(20)
+        self.until(lambda: not self.open)
         self.page.wait_for_timeout(100)
+
+    def until(self, fine: Callable[[], Any]) -> None:
+        """Wait until something is so; two minutes or more without it are a fault."""
+        for _ in range(6000):
+            if fine():
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"never so; without an answer: {[one.url for one in self.open]}")
+
+    def answered(self, response: Any) -> None:
+        """Note an answer; when a new page comes, what the old one asked for gets none."""
+        if response.request.is_navigation_request():
+            self.open.clear()
+        self.open.discard(response.request)
 
     def go(self, screen: str) -> None:
         """Turn to a screen by its key."""
@@ -89,7 +102,7 @@ def browsed(browser: Any, session: Session, width: int = 1280, **options: Any) -
         page.on("request", lambda request: found.requests.append(request.url))
         page.on("request", lambda request: found.open.add(request))
         page.on("requestfailed", lambda request: found.open.discard(request))
-        page.on("response", lambda response: found.open.discard(response.request))
+        page.on("response", found.answered)
         page.on("pageerror", lambda error: found.faults.append(str(error)))
         page.on(
             "console",

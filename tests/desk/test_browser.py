@@ -97,8 +97,7 @@ def test_a_reload_in_mid_run_loses_nothing(
 
         page.on("dialog", answer)
         page.close(run_before_unload=True)  # who closes the tab in mid-run is asked
-        while not asked:
-            page.wait_for_timeout(20)
+        found.until(lambda: asked)
         assert asked == ["beforeunload"]
         # a browser that is still asked about a tab's end drops what else would leave the page
         page.evaluate("new Promise(requestAnimationFrame)")
@@ -197,8 +196,7 @@ def test_ranges_by_the_form(browser: Any, people: Path):
             page.press("#rangemost", "Enter")
             page.locator(f"#rule1[value^='range:most={most}']").wait_for()
         assert page.input_value("#rule1") == "range:most=15,show=[{low}, {high}]"
-        while len(slow) < 2:
-            page.wait_for_timeout(20)
+        found.until(lambda: len(slow) >= 2)
         for answer in reversed(slow):  # what was asked first is answered last, and is not shown
             with page.expect_response("**/api/levels*"):
                 answer.continue_()
@@ -208,8 +206,7 @@ def test_ranges_by_the_form(browser: Any, people: Path):
         page.press("#rangemost", "Enter")
         page.locator("#rule1[value^='range:most=16']").wait_for()
         page.fill("#rangeshow", "{low} to {high}")  # half a word outlasts what is answered
-        while len(slow) < 3:
-            page.wait_for_timeout(20)
+        found.until(lambda: len(slow) >= 3)
         with page.expect_response("**/api/levels*"):
             slow[2].continue_()
         page.wait_for_timeout(100)
@@ -243,15 +240,13 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
         page.wait_for_timeout(100)
 
     def until_held(number: int) -> None:
-        while len(held) < number:
-            page.wait_for_timeout(20)
+        found.until(lambda: len(held) >= number)
 
     with browsed(browser, Session(str(people))) as found:
         page = found.page
         found.make()
         page.reload()  # nothing is watched any more, and no redraw is due
-        while page.evaluate("import('/desk.js').then(desk => !desk.S.figures)"):
-            page.wait_for_timeout(20)
+        found.until(lambda: page.evaluate("import('/desk.js').then(desk => desk.S.figures)"))
         found.settle()
         page.route("**/api/rows*", hold)
         found.go("table")
@@ -279,8 +274,7 @@ def test_late_answers_overwrite_nothing(browser: Any, people: Path):
         for number in (1, 0):
             with page.expect_response("**/api/figures"):
                 held[number][0].fulfill(json=held[number][1].json() | {"number": number})
-            while page.evaluate(shown) is None:
-                page.wait_for_timeout(20)
+            found.until(lambda: page.evaluate(shown) is not None)
             page.wait_for_timeout(100)
             assert page.evaluate(shown) == 1
         page.unroute("**/api/figures")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from incrowd.checker.inequality import Ints, Rows
-from incrowd.checker.limits import require_within
+from incrowd.checker.limits import allowed, require_within
 
 
 class Chosen(Protocol):
@@ -50,10 +50,10 @@ class Step(NamedTuple):
 
 
 class Work:
-    """What may still be looked at."""
+    """What may still be looked at: at first ``most``, or a share of it (``limits.allowed``)."""
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, most: int) -> None:
+        self.left = allowed(most)
 
     def done(self, pairs: int) -> None:
         """Count pairs, and refuse the proof where they are too many."""

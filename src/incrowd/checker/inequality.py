@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.lean import different_rows
-from incrowd.checker.limits import require_within
+from incrowd.checker.limits import allowed, require_within
 from incrowd.checker.ranges import Windows, opened
 
 Ints = NDArray[np.int64]
@@ -84,7 +84,7 @@ def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int
     """
     everything, zero, keep = np.arange(len(rows.price)), np.zeros(1, np.int64), keep or kept
     start = keep(rows, 0, everything, zero, zero, k)
-    stack, left = [start] if start else [], STEPS * (FEW + len(rows.price))
+    stack, left = [start] if start else [], allowed(STEPS * (FEW + len(rows.price)))
     while stack:
         state = stack.pop()
         if state.depth < len(rows.leaf):

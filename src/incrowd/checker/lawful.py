@@ -40,7 +40,7 @@ from incrowd.checker.capped import CappedCharges
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
-from incrowd.checker.limits import require_within
+from incrowd.checker.limits import allowed, require_within
 from incrowd.checker.majorized import entropy_cap
 from incrowd.checker.models import columns_of, fewest_of, nearest, number, share_table
 from incrowd.checker.people import together
@@ -177,7 +177,7 @@ class Lawful:
         require(len(once) <= 1, "patterns are charged by more than one rule")
         self.k, self.rules, self.charging = k, [], None
         self.mark = numbered(sensitive.to_struct("values").rank("dense"))
-        self.left = ENTRIES * (FEW + len(self.mark))
+        self.left = allowed(ENTRIES * (FEW + len(self.mark)))
         sizes, units = [len(self.mark), 1], [1]
         for rule in [rule for rule in valid if rule in stated] + by_size:
             value = numbered(sensitive[rule["column"]])
