@@ -4,10 +4,13 @@ front.py      attack(): wiring only
 catalog.py    the attacks: name, what the attacker knows, function
 scene.py      what the attacker sees, and what the publisher knows beside it
 reading.py    from tables to a scene      whose.py    which released row is whose
+labels.py     the released labels, and which rows are a class
+register.py   a register of some columns: who fits which row
 people.py     the people of the control: given, or held out; nobody in both
 fits.py       the classes that a person may stand in
 rates.py      successes, intervals, residual risk
 findings.py   what is found, as frozen values, as JSON and as tables
+advice.py     what helps against them
 
 One file each: linkage.py, inference.py, …
 """
