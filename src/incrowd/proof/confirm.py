@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from operator import mul
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, plain_prices
 from incrowd.proof.writing import Evidence, write_proof
+from incrowd.run.stop import Stop
 from incrowd.tables.atomic import scratch
 from incrowd.tables.base import FewerRows, Source
 
@@ -60,7 +61,11 @@ def checked(evidence: Evidence, original: str | Path, released: str | Path) -> V
 
 
 def within_limits(
-    evidence: Evidence, problem: Problem, original: str | Path, released: str | Path
+    evidence: Evidence,
+    problem: Problem,
+    original: str | Path,
+    released: str | Path,
+    seconds: float | None = None,
 ) -> Evidence:
     """Return the evidence with prices that the checker looks at within its limits.
 
@@ -68,10 +73,11 @@ def within_limits(
     last for none, which prove no bound, while all the rest of the proof can still be verified.
     Which form of the same prices takes longer is not known beforehand, so each gets a little of
     the checker's effort before one gets all: the proof is then quick to verify, too.
+    ``seconds``: what a search for other prices may take; None: no limit.
     """
     if not may_take_too_long(evidence):
         return evidence
-    for known in (evidence, *easier(evidence, problem)):
+    for known in chain([evidence], easier(evidence, problem, seconds)):
         forms = [known, *by_rows(known)]
         for share, form in product(EFFORTS, forms):
             with effort(share):
@@ -108,11 +114,11 @@ def by_rows(evidence: Evidence) -> Iterator[Evidence]:
         yield replace(evidence, prices=replace(prices, by_rows=True))
 
 
-def easier(evidence: Evidence, problem: Problem) -> Iterator[Evidence]:
+def easier(evidence: Evidence, problem: Problem, seconds: float | None) -> Iterator[Evidence]:
     """Yield the evidence with other prices, of the same table."""
     if evidence.deleted is None and evidence.proven is None:
         size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
-        yield priced(evidence, Certificate(plain_prices(problem), size=size))
+        yield priced(evidence, Certificate(plain_prices(problem, Stop(seconds)), size=size))
         yield priced(evidence, Certificate(Prices(none, 1), size=size))
 
 
