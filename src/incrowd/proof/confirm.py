@@ -19,6 +19,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, plain_prices
 from incrowd.proof.writing import Evidence, write_proof
+from incrowd.run.stop import Stop
 from incrowd.tables.atomic import scratch
 from incrowd.tables.base import FewerRows, Source
 
@@ -61,7 +62,11 @@ def checked(evidence: Evidence, original: str | Path, released: str | Path) -> V
 
 
 def within_limits(
-    evidence: Evidence, problem: Problem, original: str | Path, released: str | Path
+    evidence: Evidence,
+    problem: Problem,
+    original: str | Path,
+    released: str | Path,
+    seconds: float | None = None,
 ) -> Evidence:
     """Return the evidence with prices that the checker looks at within its limits.
 
@@ -69,12 +74,13 @@ def within_limits(
     last for none, which prove no bound, while all the rest of the proof can still be verified.
     Prices that prove less come last.  Of those that prove about the same the ones made for the
     evidence do, unless they are looked at quickly.
+    ``seconds``: what a search for other prices may take; None: no limit.
     """
     if not may_take_too_long(evidence):
         return evidence
     if (found := looked_at(evidence, EFFORTS[:-1], original, released)) is not None:
         return found
-    others = [*easier(evidence, problem)]
+    others = [*easier(evidence, problem, seconds)]
     alike = [other for other in others if proves_about(other, evidence)]
     known = [*alike, evidence, *(other for other in others if other not in alike)]
     forms = (looked_at(one, EFFORTS, original, released) for one in known)
@@ -135,11 +141,11 @@ def by_rows(evidence: Evidence) -> Iterator[Evidence]:
         yield replace(evidence, prices=replace(prices, by_rows=True))
 
 
-def easier(evidence: Evidence, problem: Problem) -> Iterator[Evidence]:
+def easier(evidence: Evidence, problem: Problem, seconds: float | None) -> Iterator[Evidence]:
     """Yield the evidence with other prices, of the same table."""
     if evidence.deleted is None and evidence.proven is None:
         size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
-        yield priced(evidence, Certificate(plain_prices(problem), size=size))
+        yield priced(evidence, Certificate(plain_prices(problem, Stop(seconds)), size=size))
         yield priced(evidence, Certificate(Prices(none, 1), size=size))
 
 
