@@ -126,8 +126,7 @@ def encoded(source: Source, policy: Policy, rules: Mapping[str, Averages]) -> Co
     finer = scale // instance.scale
     if max(scale, finer * sum(tree.dearest for tree in instance.trees)) >= DEAREST_ROW:
         raise HierarchyError("the weights need more digits than fit; use rounder weights")
-    trees = tuple(tree.times(finer) for tree in instance.trees)
-    return replace(table, instance=replace(instance, trees=trees, scale=scale))
+    return replace(table, instance=instance.times(finer))
 
 
 def released(

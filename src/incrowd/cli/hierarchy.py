@@ -176,7 +176,6 @@ def _values(
     table: str, column: str, reading: Mapping[str, str | None], na: Sequence[str]
 ) -> tuple[tuple[str | None, ...], list[int]]:
     """Read a column's distinct values, some of them declared missing, and the rows of each."""
-
     from incrowd.hierarchy.missing import declared
 
     frame = opened(table, reading)

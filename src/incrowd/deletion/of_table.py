@@ -16,7 +16,6 @@ from incrowd.policy.deletion import read
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
-from incrowd.tables.base import Column, FewerRows
 from incrowd.text.units import Number, in_units
 
 
@@ -67,8 +66,7 @@ def deletion_of(table: Coded, text: str) -> tuple[Coded, Deletion]:
     dearest = max(price, factor * sum(tree.dearest for tree in instance.trees))
     if max(dearest, scale) >= DEAREST_ROW:
         raise InputError("delete_rows: the price needs more digits than fit; use a rounder one")
-    trees = tuple(tree.times(factor) for tree in instance.trees)
-    table = replace(table, instance=replace(instance, trees=trees, scale=scale))
+    table = replace(table, instance=instance.times(factor))
     return table, Deletion(price, asked.limit(instance.rows))
 
 
@@ -92,13 +90,5 @@ def _rest(table: Coded, found: Found, kept: NDArray[np.bool_]) -> tuple[Coded, S
     solution, place = kept_solution(table.problem, found.classes)
     of_copy = np.full(table.instance.rows, -1)
     of_copy[found.kept] = place
-    source = FewerRows(table.source, np.flatnonzero(kept)) if not kept.all() else table.source
-    rest = replace(
-        table,
-        source=source,
-        instance=solution.instance,
-        copy_of_row=of_copy[table.copy_of_row[kept]],
-        # with the values of deleted rows: the model knows them by their numbers
-        attributes={n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()},
-    )
-    return rest, solution
+    copy_of_row = of_copy[table.copy_of_row[kept]]
+    return table.rest(np.flatnonzero(kept), solution.instance, copy_of_row), solution

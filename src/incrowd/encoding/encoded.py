@@ -21,7 +21,7 @@ from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
-from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
+from incrowd.tables.base import Column, Edit, FewerRows, Replacement, Source, narrow, narrowed
 from incrowd.tables.numbers import require_decimal_texts
 from incrowd.tables.whose import (
     owners,
@@ -64,6 +64,17 @@ class Coded:
         found = np.empty_like(of_row)
         found[self.copy_of_row] = of_row
         return found
+
+    def rest(
+        self, kept: NDArray[np.int64], instance: Instance, copy_of_row: NDArray[np.int64]
+    ) -> "Coded":
+        """Return the rows that are kept, encoded as these; hierarchies and model stay the same.
+
+        Values that only other rows have stay, too: the model knows values by their numbers.
+        """
+        source = self.source if len(kept) == self.source.rows else FewerRows(self.source, kept)
+        attributes = {n: Column(c.values, c.codes[kept]) for n, c in self.attributes.items()}
+        return Coded(source, self.roles, instance, copy_of_row, self.model, attributes)
 
     @cached_property
     def leaves(self) -> NDArray[np.int32]:

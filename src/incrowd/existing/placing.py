@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from incrowd.existing.told import require_left
 from incrowd.policy import Policy
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.run.stop import Stop, interruptible
-from incrowd.tables.base import Column, FewerRows
 
 SHOWN = 12  # numbers of rows in a message
 Secret = NDArray[np.int32] | None
@@ -128,8 +127,4 @@ def without(table: Coded, held: NDArray[np.bool_]) -> Coded:
     kept = np.flatnonzero(~held)
     instance, trees = table.instance, table.instance.trees
     rest, copy_of_row = from_codes(table.leaves[kept], trees, None, instance.scale)
-    attributes = {n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()}
-    source = FewerRows(table.source, kept)
-    return replace(
-        table, source=source, instance=rest, copy_of_row=copy_of_row, attributes=attributes
-    )
+    return table.rest(kept, rest, copy_of_row)

@@ -1,7 +1,7 @@
 """The problem behind the front door: distinct rows as small integer codes, with multiplicities."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -159,6 +159,11 @@ class Instance:
         for j, tree in enumerate(self.trees):
             total += tree.join_costs(low[:, j], high[:, j])
         return total
+
+    def times(self, factor: int) -> "Instance":
+        """Return it with costs in units of 1/(scale·factor)."""
+        trees = tuple(tree.times(factor) for tree in self.trees)
+        return replace(self, trees=trees, scale=factor * self.scale)
 
     def of_columns(self, columns: Sequence[int]) -> "tuple[Instance, NDArray[np.int64]]":
         """Return the table of some quasi-identifiers alone, with its sensitive values.
