@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.attacks.advice import HELPS, advised
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.findings import Finding, Outcome
-from incrowd.attacks.front import HELPS, advised
 from incrowd.attacks.rates import Rate
 
 FAMILY = {one.name: one.family for one in ATTACKS}

@@ -72,7 +72,10 @@ def test_all_attacks_are_made() -> None:
     table, others = people(90, 4), people(60, 5)
     release = ic.anonymize(table, order="keep", **ASKED)
     asked = {name: value for name, value in ASKED.items() if name != "k"}
-    found = ic.attack(release.data, original=table, people=others, k=3, **asked)
+    both = pl.concat([table, others])
+    found = ic.attack(release.data, original=table, people=others, register=both, k=3, **asked)
+    right = found["register"].outcome.attack.success
+    assert right == pytest.approx(found["journalist"].outcome.attack.success)
     made = {each["name"] for each in found.record()["attacks"]}
     assert {attack.name for attack in ATTACKS if not attack.other} <= made
     assert all(0 <= each["rate"] <= 1 for each in found.record()["attacks"] if each["rate"])

@@ -44,6 +44,7 @@ class Attack:
     secret: whether it guesses a sensitive column: it is then made for each of them.
     whose: whether its count rests on which released row is whose.
     shadow: whether it needs a release of the other people, made by the same rules.
+    register: whether it needs a register that somebody may have.
     other: whether it needs another release about people of the table.
     one_row: whether it knows one row of a person, taken by lot, where people have several.
     of_rows: whether it thinks of models of rows, and is not made where people are counted.
@@ -58,6 +59,7 @@ class Attack:
     secret: bool = False
     whose: bool = False
     shadow: bool = False
+    register: bool = False
     other: bool = False
     one_row: bool = False
     of_rows: bool = False
@@ -76,6 +78,16 @@ ATTACKS = (
         "other people are given, those",
         against="a person of the register taken by lot",
         run=linkage.journalist,
+    ),
+    Attack(
+        name="register",
+        family="register",
+        knows="the given register (--register): some of the quasi-identifiers of people, of whom "
+        "some or all are in the table",
+        against="a person of the register taken by lot",
+        run=linkage.register,
+        whose=True,
+        register=True,
     ),
     LINKAGE(
         name="marketer",

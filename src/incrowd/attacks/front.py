@@ -1,4 +1,4 @@
-"""``attack``: from a release, its original and other people to findings, and to advice."""
+"""``attack``: from a release, its original and other people to findings."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.attacks.advice import advised
 from incrowd.attacks.catalog import Attack, chosen
 from incrowd.attacks.findings import Finding, Findings
 from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
@@ -16,8 +17,8 @@ from incrowd.attacks.whose import rows_shared
 from incrowd.errors import InputError, NoLawfulReleaseError, did_you_mean, quoted
 from incrowd.kernels.types import Ints
 from incrowd.policy import Policy
-from incrowd.policy.derive import derived
-from incrowd.tables.base import Table
+from incrowd.policy.derive import columns_of, derived
+from incrowd.tables.base import Source, Table
 from incrowd.tables.files import is_release, open_table
 from incrowd.text.units import counted
 
@@ -46,6 +47,7 @@ def attack(
     proof: str | Path | None = None,
     other: Any = None,
     other_policy: Policy | str | Path | None = None,
+    register: Any = None,
     seed: int = 0,
 ) -> Findings:
     """Attack a release as somebody would who has only that, and count what succeeds.
@@ -66,6 +68,8 @@ def attack(
     other: another release about the same people, for the attack by composition.
     other_policy: what ``other`` was made with; None: as the first, unless ``other`` is a
         ``Release``, which knows.
+    register: people of whom an attacker has some of the quasi-identifiers, a row for each, those of
+        the table among them.  An identifier in both tables says who is who.
     seed: of all randomness.
 
     Raises
@@ -81,7 +85,7 @@ def attack(
         require_unsaid(given, policy)
     wanted = chosen([attacks] if isinstance(attacks, str) else attacks)
     asked = read_policy(policy) or Policy(**given)
-    tables = tables_of(release, original, people, asked, proof, other, other_policy)
+    tables = tables_of(release, original, people, asked, proof, other, other_policy, register)
     return attacked(tables, wanted, require or {}, seed, bool(attacks))
 
 
@@ -107,6 +111,7 @@ def tables_of(
     proof: str | Path | None,
     other: Any = None,
     other_policy: Policy | str | Path | None = None,
+    register: Any = None,
 ) -> Tables:
     """Open what was given."""
     if other_policy is not None and (other is None or is_release(other)):
@@ -134,10 +139,18 @@ def tables_of(
         roles=roles,
         proof=proof,
         rows=rows,
+        register=None if register is None else derived_there(open_table(register), policy),
         other=second,
         other_rows=second_rows,
         other_policy=getattr(other, "policy", None) if is_release(other) else second_policy,
     )
+
+
+def derived_there(register: Source, policy: Policy) -> Source:
+    """Return a register with the derived columns of which it has what they are made of."""
+    made = columns_of(policy.derive).items()
+    there = {name: policy.derive[name] for name, of in made if of in register.columns}
+    return derived(register, there, policy.na)
 
 
 def _opened(release: Any) -> tuple[Table, Ints | None]:
@@ -218,6 +231,7 @@ def possible(tables: Tables, wanted: Sequence[Attack], asked: Collection[str]) -
             not tables.roles.sensitive,
             "guesses a sensitive column; name one (--sensitive)",
         ),
+        ("register", tables.register is None, "needs a register (--register)"),
         ("other", tables.other is None, "needs another release of the same people (--other)"),
         (
             "of_rows",
@@ -354,32 +368,3 @@ def limits_of(require: Mapping[str, float], wanted: Iterable[Attack]) -> dict[st
             )
         limits |= dict.fromkeys(hit, float(limit))
     return limits
-
-
-HELPS = {
-    "linkage": "a larger -k makes classes larger, and a guess at a row more often wrong",
-    "inference": "--t makes the values of each class more like those of the table, which helps "
-    "less against de-finetti than against the others; --l puts different values into it, which "
-    "ends homogeneity; a column that need not be published can be left out (--id)",
-    "reconstruction": "--veil hides some cells at random, so that hidden cells tell less; a larger "
-    "-k and columns that are made coarser before the release (--derive) help a little",
-    "singling-out": "a larger -k, above all k = 3 or more where columns have two values; --veil "
-    "hides some cells at random",
-    "composition": "publish only one of the two releases, or make the second one from the first",
-}
-"""By family; which families there are, the catalog says."""
-
-AGAIN = (
-    "Make the release anew with it, attack that release again, and publish one of them only. A "
-    "risk counts here if its interval lies above 0; whether it is too high is for you to judge"
-)
-
-
-def advised(found: Iterable[Finding], family: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what helps against the families of which an attack did better than its control.
-
-    Better than by chance: the lower limit of the risk is above 0.  ``family``: of each attack.
-    """
-    hit = {family[one.name]: None for one in found if one.low is not None and one.low > 0}
-    lines = [f"What helps against {name}: {HELPS[name]}." for name in hit]
-    return (*lines, f"{AGAIN}.") if lines else ()

@@ -68,6 +68,37 @@ def journalist(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     )
 
 
+def register(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
+    """Take, by lot, one person of the given register who fits a released row of the target."""
+    known = scene.register
+    assert known is not None
+    whose, place = owned(scene.members)
+    attack = by_riskiest(known.right / np.maximum(known.fits, 1), whose, place)
+    people = round(by_riskiest(known.inside, whose, place).success)
+    lone = known.fits == 1
+    only = [len(np.unique(whose[which])) for which in (lone, lone & (known.right > 0))]
+    who = "people" if scene.members.whose is not None else "rows"
+    known_of, of_all = (
+        ", ".join(known.columns),
+        f"{people:,} of {attack.tries:,} are in the register",
+    )
+    says = (
+        f"Somebody who has the register of {known.people:,} people with {known_of}, and "
+        f"takes one of those who fit a released row, names the right one for {attack.rate:.1%} "
+        f"of the {who}. {only[0]:,} of them fit one person of it alone, who is the right one for "
+        f"{only[1]:,}. {of_all + '.' if known.named else f'At most {of_all}{ASSUMED}'}"
+    )
+    more = {"register": known.people, "inside": people, "alone": only[0], "alone_right": only[1]}
+    control = Rate.exactly(people / attack.tries / known.people, attack.tries)
+    return Outcome(attack=attack, control=control, says=says, more=more)
+
+
+ASSUMED = (
+    ": as no identifier (--id) is in both, as many of the rows with the same values in these "
+    "columns were taken to be of people in the register as it has people with these values."
+)
+
+
 def marketer(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     """Link everybody within each class, the class being known: one of its people is right."""
     whose, place = owned(scene.members)

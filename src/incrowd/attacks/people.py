@@ -23,6 +23,7 @@ HELD_OUT = (
     "No other people were given (--people): half of the original was held out as the control, and "
     "what is attacked with it is a release of the other half, made anew by the same rules."
 )
+OR = "first, or give them as what an attacker knows (--register)"
 SIGMAS = 4  # of chance, beyond which people who look the same are the same
 
 
@@ -46,7 +47,7 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
         if met:
             raise InputError(
                 f"{met:,} of the other people bear an identifier ({'+'.join(names)!r}) of the "
-                "table: the control has to be of people who are not in it; leave those out first"
+                f"table: the control has to be of people who are not in it; leave those out {OR}"
             )
     if named or not shared or not people.rows or not original.rows:
         return
@@ -63,7 +64,7 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
         return
     raise InputError(
         f"{told} in all columns, where chance makes about {chance:,.0f}: the control has to be of "
-        "people who are not in the table; leave those who are out of --people first"
+        f"people who are not in the table; leave those who are out of --people {OR}"
     )
 
 

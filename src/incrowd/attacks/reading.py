@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from incrowd.attacks.labels import OTHER, classes_of, labels_of
+from incrowd.attacks.register import Register, register_of
 from incrowd.attacks.scene import Other, People, Scene, Secret, Seen
 from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError, listed
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import places_among, with_star
+from incrowd.hierarchy.labels import with_star
 from incrowd.kernels.types import Bools, Ints
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
@@ -26,8 +28,7 @@ from incrowd.series.release import COUNTERFEITS
 from incrowd.tables.base import Column, Table
 from incrowd.tables.whose import owners
 
-OTHER = "the other release"
-HOW = {"the release": "--hierarchy, --star", OTHER: "a policy file, --other-policy"}
+STRANGERS = "the table of the other people"
 MATCHED = (
     "The release is shuffled, and several ways of matching its rows to the original's may be "
     "possible: which class a person stands in is one guess of them. Give the proof (--proof) to "
@@ -54,6 +55,7 @@ class Tables:
     rows: int64, shape (released rows,): original row of each released row, where known.
     shadow: a release of ``people``, made by the same rules, in their order; None without.
     shadow_rows: int64, rising: those of ``people`` who are in it; None: all.
+    register: people of whom the attacker has some columns, those of the table among them; or None.
     other: another release about people of the original; None without.
     other_rows: int64, shape (its rows,): as ``rows``.
     other_policy: what ``other`` was made with; None: as ``policy``.
@@ -68,6 +70,7 @@ class Tables:
     rows: Ints | None = None
     shadow: Table | None = None
     shadow_rows: Ints | None = None
+    register: Table | None = None
     other: Table | None = None
     other_rows: Ints | None = None
     other_policy: Policy | None = None
@@ -86,7 +89,7 @@ def scene_of(tables: Tables) -> Scene:
         raise InputError("the release has no rows: there is nothing to attack")
     bearers = [tables.original]
     if tables.people is not None:
-        require_columns("the table of the other people", tables.people, roles.qi)
+        require_columns(STRANGERS, tables.people, roles.qi)
         bearers.append(tables.people)
     trees, codes = encoded(bearers, roles.qi, policy, roles)
     levels, nodes = labels_of(tables.release, trees)
@@ -106,11 +109,24 @@ def scene_of(tables: Tables) -> Scene:
     )
     shadow = None if tables.shadow is None else shadow_of(tables, tables.shadow, trees, others)
     other = None if tables.other is None else other_of(tables, tables.other, everybody)
+    register = None if tables.register is None else register_in(tables, whose, everybody, members)
     notes = (MATCHED,) if approximate or (other is not None and other.approximate) else ()
     notes += (PEOPLE,) if roles.person else ()
     return Scene(
-        seen=seen, members=members, others=others, shadow=shadow, other=other,
-        approximate=approximate, notes=notes,
+        seen=seen, members=members, others=others, shadow=shadow, other=other, register=register,
+        approximate=approximate, notes=(*notes, *(() if register is None else register.notes)),
+    )  # fmt: skip
+
+
+def register_in(tables: Tables, whose: Ints, rows: Ints, members: People) -> Register:
+    """Return what a register tells of the members, whose original and released rows are known."""
+    assert tables.register is not None
+    persons = np.arange(len(members)) if members.whose is None else members.whose
+    released = np.full(tables.original.rows, -1)
+    released[whose[whose >= 0]] = np.flatnonzero(whose >= 0)
+    return register_of(
+        tables.register, tables.original, tables.release, tables.policy, tables.roles,
+        rows, released[rows], persons,
     )  # fmt: skip
 
 
@@ -217,11 +233,17 @@ def other_of(tables: Tables, release: Table, members: Ints) -> Other:
     return Other(seen=seen, codes=codes[members], place=stands, approximate=guessed)
 
 
+HINTS = {
+    "the release": " (columns left out on purpose are named with --id)",
+    STRANGERS: "; people of whom only some columns are known are a register (--register)",
+}
+
+
 def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
     """Raise InputError unless a table has these columns."""
     lost = [name for name in names if name not in table.columns]
     if lost:
-        hint = " (columns left out on purpose are named with --id)" if what == "the release" else ""
+        hint = HINTS.get(what, "")
         raise InputError(f"{what} lacks the column{'s' if lost[1:] else ''} {listed(lost)}{hint}")
 
 
@@ -255,39 +277,6 @@ def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> 
     sources = {n: s for n, s in policy.sources().items() if n not in roles.sensitive}
     found, _ = build_trees(values, sources, policy.cost, policy.weights)
     return tuple(with_star(tree, policy.star) for tree in found)
-
-
-def labels_of(
-    release: Table, trees: tuple[Family, ...], called: str = "the release"
-) -> tuple[Ints, Ints]:
-    """Return level and node of each released cell, int64 of shape (rows, columns).
-
-    Raises
-    ------
-    InputError: a label is no value and no ancestor of one.
-    """
-    levels = np.zeros((release.rows, len(trees)), np.int64)
-    nodes = np.zeros_like(levels)
-    for j, tree in enumerate(trees):
-        column = release.encode(tree.column)
-        place = places_among(tree, column.values)
-        known = [place.get(text, (-1, -1)) for text in column.values]
-        both = np.array(known or [(0, 0)], np.int64)[column.codes].reshape(-1, 2)
-        strange = np.flatnonzero(both[:, 0] < 0)
-        if len(strange):
-            raise InputError(
-                f"{called}, row {strange[0] + 1}, column {tree.column!r}: the cell is neither a "
-                "value of the original nor one of its ancestors; name the hierarchies "
-                f"and the mark of suppressed cells it was made with ({HOW[called]})"
-            )
-        levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
-    return levels, nodes
-
-
-def classes_of(levels: Ints, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return the different labels in order, levels and then nodes, and each row's place."""
-    labels, place = np.unique(np.column_stack([levels, nodes]), axis=0, return_inverse=True)
-    return labels.astype(np.int64), place.ravel().astype(np.int64)
 
 
 def secret_of(name: str, column: Column, place: Ints, classes: int) -> Secret:

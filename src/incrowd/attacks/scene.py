@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.fits import Fits, fits_of
+from incrowd.attacks.register import Register
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import ends
 from incrowd.kernels.types import Ints
@@ -147,6 +148,7 @@ class Scene:
     others: people who are not in the table; None where an attack has to do without.
     shadow: a release of the others, made by the same rules, who are its members; None without.
     other: another release about the members; None without.
+    register: what a register of people tells of the members; None without.
     approximate: which class is whose was found by a matching, and may be another.
     notes: what a reader of the figures should know.
     """
@@ -156,6 +158,7 @@ class Scene:
     others: People | None = None
     shadow: "Scene | None" = None
     other: Other | None = None
+    register: Register | None = None
     approximate: bool = False
     notes: tuple[str, ...] = ()
 

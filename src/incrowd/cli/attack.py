@@ -21,6 +21,12 @@ from incrowd.policy.table import LEVELS
     help="People who are not in the table, for the control. Without any, half of the table is "
     "held out and a release of the other half is made anew.",
 )
+@click.option(
+    "--register",
+    metavar="FILE",
+    help="People of whom an attacker has some of the quasi-identifiers, such as a list of voters, "
+    "a row for each; those of the table may be among them.",
+)
 @click.option("--other", metavar="FILE", help="Another release about the same people.")
 @click.option(
     "--other-policy",
@@ -55,6 +61,7 @@ def attack(
     release: str,
     original: str,
     people: str | None,
+    register: str | None,
     other: str | None,
     other_policy: str | None,
     proof: str | None,
@@ -73,7 +80,7 @@ def attack(
     from incrowd.attacks.catalog import chosen
     from incrowd.attacks.front import attacked, tables_of
 
-    if [release, original, people, other].count("-") > 1:
+    if [release, original, people, register, other].count("-") > 1:
         raise InputError("only one table can come from standard input")
     wanted = chosen(name.strip() for text in attacks for name in text.split(","))
     limits = limits_of(require)
@@ -86,6 +93,7 @@ def attack(
         proof,
         None if other is None else options.opened_beside(other, given),
         other_policy,
+        None if register is None else options.opened_beside(register, given),
     )
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:
