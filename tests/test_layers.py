@@ -184,6 +184,18 @@ def test_folders_name_files_that_are_there():
     assert not gone
 
 
+def test_large_folders_name_all_their_files():
+    """Tests that the head of a folder of eight files or more is a map of it."""
+    unsaid = [
+        str(file.relative_to(PACKAGE))
+        for face in PACKAGE.rglob("__init__.py")
+        if len(files := set(face.parent.glob("*.py")) - {face}) >= 8 and face.parent != PACKAGE
+        for file in files
+        if not re.search(rf"\b{file.name}\b", ast.get_docstring(parsed(face)) or "")
+    ]
+    assert not unsaid
+
+
 def test_files_are_short():
     """Tests that no file has more than 400 lines."""
     lines = {file: file.read_text("utf-8").count("\n") for file in PACKAGE.rglob("*.py")}

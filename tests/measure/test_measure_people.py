@@ -32,13 +32,16 @@ def measured(rows: list[Row], **asked: Any) -> Any:
 @settings(max_examples=few(150), deadline=None)
 @given(rows=rows_of)
 def test_people_and_households_are_counted(rows: list[Row]) -> None:
-    found = measured(rows)
+    found = measured(rows, subsets=1)
     people = {x: {p for p, _, y, _ in rows if y == x} for _, _, x, _ in rows}
     sizes = sorted(map(len, people.values()))
     assert (found.k, found.largest_class, found.classes) == (sizes[0], sizes[-1], len(sizes))
     assert found.people == len({p for p, *_ in rows})
     assert found.unique_rows == sum(len(people[x]) == 1 for _, _, x, _ in rows)
     assert found.histogram == {n: sizes.count(n) for n in sizes}
+    (subset,) = found.subsets
+    known = subset.smallest_class, subset.classes, subset.unique_rows
+    assert known == (found.k, found.classes, found.unique_rows)
     risk = {p: max(Fraction(1, len(people[x])) for q, _, x, _ in rows if q == p) for p, *_ in rows}
     assert found.risk.prosecutor_highest == max(risk.values())
     assert found.risk.rows_at_highest == sum(len(people[x]) == sizes[0] for _, _, x, _ in rows)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,12 @@ from click.testing import CliRunner
 
 from incrowd._api import anonymize
 from incrowd.bounds import column_groups
-from incrowd.checker.verify import check
+from incrowd.checker.limits import BEYOND, allowed
+from incrowd.checker.verify import Verdict, check
 from incrowd.cli import cli
+from incrowd.proof import confirm
+from incrowd.proof.certificate import plain_prices
+from incrowd.proof.confirm import proves_about
 from incrowd.proof.prove import prove
 from incrowd.solvers.engine.engine import Engine
 
@@ -108,23 +113,82 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
 def test_proofs_stay_within_the_limits_of_the_checker(
     rows: int, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tests prices of pairs with more patterns than the checker looks at; with odd sets for 11."""
+    """Tests prices of pairs with more patterns than the checker looks at; with odd sets for 11.
+
+    Other prices are looked for only where these will not do, and within the time limit.
+    """
     paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
     written(paths[1], rows, 16)
-    release = anonymize(str(paths[1]), 2, keep=["ill"], method="simplex-matching")
+    release = anonymize(str(paths[1]), 2, keep=["ill"], method="simplex-matching", time_limit=1e6)
     release.write(paths[0])
+    limits = []
+
+    def other(problem: Any, stop: Any) -> Any:
+        limits.append(stop.time_limit)
+        return release.solved.prices if by == "nothing" else plain_prices(problem, stop)
+
+    monkeypatch.setattr("incrowd.proof.confirm.plain_prices", other)
     for home in ("checker.inequality", "proof.confirm"):
         monkeypatch.setattr(f"incrowd.{home}.STEPS", 1)
     if by == "nothing":
         monkeypatch.setattr("incrowd.checker.crowds.STEPS", 0)
-        monkeypatch.setattr("incrowd.proof.confirm.plain_prices", lambda _: release.solved.prices)
     facts = prove(release, paths[1], paths[0], paths[2])
     verdict = check(*paths)
     assert verdict.accepted, verdict.reason
     assert (facts["bound"] == 0) == (by == "nothing")
+    assert limits == ([] if by == "sets of rows" and rows == 16 else [1e6])
     if by == "sets of rows":
         assert facts["search"] == "rows"
         assert rows == 11 or facts["bound"] == release.cost_units
+
+
+@pytest.mark.parametrize(
+    ("rows", "needed", "chosen"),
+    [
+        (16, {"patterns": 2**-8, "rows": 1.0}, "patterns"),
+        (16, {"patterns": 1.0, "rows": 2**-8}, "rows"),
+        (11, {"odd sets": 1.0, "patterns": 2**-12}, "odd sets"),  # which alone prove it optimal
+        (11, {"odd sets": 2.0, "patterns": 1.0, "rows": 2**-12}, "rows"),
+    ],
+)
+def test_of_equal_prices_those_looked_at_quickly_are_written(
+    rows: int,
+    needed: dict[str, float],
+    chosen: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests which form is chosen where each needs another share of the checker's effort.
+
+    One that was too much for the checker took it minutes, before another took it no second.
+    """
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    written(paths[1], rows, 16)
+    release = anonymize(str(paths[1]), 2, keep=["ill"], method="simplex-matching")
+    release.write(paths[0])
+    tried = []
+
+    def checked(evidence: Any, *_: Any) -> Verdict:
+        prices = evidence.prices
+        tried.append("odd sets" if prices.odd_sets else "rows" if prices.by_rows else "patterns")
+        enough = needed[tried[-1]] * 10**6 <= allowed(10**6)
+        return Verdict(enough, None if enough else f"too many{BEYOND}")
+
+    monkeypatch.setattr(confirm, "STEPS", 1)
+    monkeypatch.setattr(confirm, "checked", checked)
+    prove(release, paths[1], paths[0], paths[2])
+    assert tried[-1] == chosen
+
+
+def test_prices_that_prove_about_as_much() -> None:
+    """Tests a five-hundredth of the cost less, and none less where the best prove it optimal."""
+
+    def of(bound: int) -> Any:
+        solution = SimpleNamespace(instance=SimpleNamespace(counts=None), cost=1000)
+        return SimpleNamespace(solution=solution, prices=SimpleNamespace(bound=lambda _: bound))
+
+    assert next(x for x in range(900, 1001) if proves_about(of(x), of(950))) == 948
+    assert not proves_about(of(999), of(1000))
 
 
 def test_too_long_texts_are_refused_before_the_search(

@@ -1,6 +1,5 @@
 """Tests that rows are added to an earlier release on Spark as on one machine."""
 
-import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -97,10 +96,8 @@ def test_result_is_that_of_one_machine(
     assert (there.classes, there.smallest_class) == (here.classes, here.smallest_class)
     assert (there.rows, there.written_rows, there.existing.rows) == (40, 190, 150)
     assert there.changed == here.changed
-    counts = re.compile(r"reads 'illness' of (\d+) of 40 new rows[^.]*\.")
-    assert [counts.sub("", w) for w in there.warnings] == [counts.sub("", w) for w in here.warnings]
-    most, exact = (int(counts.findall(" ".join(each.warnings))[0]) for each in (there, here))
-    assert 40 > most >= exact > 0  # Spark counts what the later release tells by itself, too
+    assert there.warnings == here.warnings
+    assert "subtracts the earlier release" in " ".join(there.warnings)
     rows = counted(there.data.select("age", "`a.b`", "born", "illness"))
     texts = here.data.select(pl.col(*QI, "illness").cast(pl.String))
     without = [tuple(row[:-1]) for row in rows.elements()]

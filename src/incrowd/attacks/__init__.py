@@ -7,12 +7,13 @@ reading.py    from tables to a scene      whose.py    which released row is whos
 labels.py     the released labels, and which rows are a class
 register.py   a register of some columns: who fits which row
 people.py     the people of the control: given, or held out; nobody in both
-fits.py       the classes that a person may stand in
+fits.py       the classes that a person may stand in      cells.py  what hidden cells may be
 rates.py      successes, intervals, residual risk
 findings.py   what is found, as frozen values, as JSON and as tables
 advice.py     what helps against them
 
-One file each: linkage.py, inference.py, …
+One file each: singling.py, linkage.py, inference.py, definetti.py, downcoding.py (helped by
+what refinement.py excludes), minimality.py, composition.py.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from incrowd.checker.inequality import Ints
-from incrowd.checker.rejection import require
+from incrowd.checker.limits import require_within
 from incrowd.checker.shares import Share
 
 CELLS, FEW, STEP = 1 << 17, 1 << 9, 1 << 12  # looked at in all for each row, for so many rows more
@@ -61,7 +61,7 @@ class CappedCharges:
     def spend(self, cells: int) -> None:
         """Count what is looked at: a proof may take only so much."""
         self.left -= STEP + cells
-        require(self.left >= 0, "the charges leave too much to try")
+        require_within(self.left >= 0, "the charges leave too much to try")
 
     def worth(self, e: Ints, copies: Ints, value: Ints) -> int:
         """Return the largest sum of e over a lawful class of these entries (e falling), or 0."""
@@ -87,7 +87,7 @@ class CappedCharges:
         sums = np.cumsum(sums)
         sums -= np.repeat(sums[start[:-1] + np.arange(self.values)], held + 1)
         sizes = np.arange(self.k, len(e) + 1)
-        require(len(sizes) * self.values <= MOST_CELLS, "the charges leave too much to try")
+        require_within(len(sizes) * self.values <= MOST_CELLS, "the charges leave too much to try")
         self.spend(len(sizes) * self.values)
         low = -(-sizes[:, None] * self.low >> self.shift)
         low = np.maximum(low, self.must)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from incrowd.checker.inequality import Ints
-from incrowd.checker.rejection import require
+from incrowd.checker.limits import require_within
 
 STEEP, SLOPES, CHOICES = 16, 16, 4000
 STEPS, FEW, ROWS = 1 << 9, 1 << 9, 1 << 10  # steps in all for each row, and for so many rows more
@@ -59,7 +59,7 @@ class Charges:
     def spend(self, rows: int) -> None:
         """Count a step, or more where many rows are looked at: a proof may take only so many."""
         self.left -= 1 + rows // ROWS
-        require(self.left >= 0, "the charges leave too much to try")
+        require_within(self.left >= 0, "the charges leave too much to try")
 
     def worth(self, e: Ints, copies: Ints, value: Ints) -> int:
         """Return at least the sum of e over any lawful class of these entries, rounded up."""

@@ -8,8 +8,8 @@ prices for classes of that size do too, and these a proof can state.
 A release of all rows comes first, and one of those that the search under k-anonymity keeps.  Of the
 cheaper one rows go whose deletion costs less than what the rest of their class saves by it, the
 rest still being lawful, and whole classes that cost more than their deletion; the search goes on
-from there, until that saves nothing.  In the end small blocks are solved exactly.  Where prices of
-lawful classes of the whole table are known, they guide all searches of what is kept.
+from there, until that saves nothing.  In the end small blocks are solved exactly.  Prices of the
+whole table guide all searches of what is kept.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
-from incrowd.deletion.found import DELETED, Found, Ints, kept_solution
+from incrowd.deletion.found import DELETED, Found, Ints, kept_problem, kept_solution
 from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
 from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
@@ -31,6 +31,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.events import silent
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context
+from incrowd.solvers.sensitive.engine import LawfulSearch
 from incrowd.solvers.sensitive.resumed import resumed
 
 ROUNDS = 4
@@ -56,9 +57,13 @@ def by_model(
         bound = max(bound, bound_of(solved.lawful, instance, deletion))
 
     def anew(classes: Ints, fresh: bool = False) -> Ints:
-        if solved.lawful is None:
+        if solved.cost == solved.bound or LawfulSearch().refuse(problem):
             return again(problem, classes, method, context)
-        return by_prices(problem, classes, solved.lawful, context, fresh)
+        prices = solved.lawful or solved.prices or alike.prices
+        assert prices is not None
+        start = None if fresh else classes
+        known = solved.lawful is not None
+        return by_prices(problem, classes != DELETED, prices, context, start, known)
 
     kept = np.flatnonzero(alike.kept)
     if len(kept) < instance.rows and lawful(problem, kept[None])[0] and not stop.now():
@@ -76,19 +81,23 @@ def by_model(
 
 
 def by_prices(
-    problem: Problem, classes: Ints, prices: Prices, context: Context, fresh: bool
+    problem: Problem,
+    kept: NDArray[np.bool_],
+    prices: Prices,
+    context: Context,
+    start: Ints | None,
+    known: bool,
 ) -> Ints:
-    """Release the rows that are kept, by prices of lawful classes of all rows.
+    """Release the rows that are kept, by prices of all rows.
 
-    ``fresh``: not from their classes on, but from a fractional release.
+    ``start``: classes to go on from, None for none.  ``known``: the prices are of lawful classes.
     """
-    kept = classes != DELETED
-    start, place = kept_solution(problem, classes)
-    price = np.empty(start.instance.distinct)
-    price[start.instance.copies[place]] = prices.price[problem.instance.copies[kept]]
-    smaller, price = replace(problem, instance=start.instance), price / prices.quantum
-    found = np.full(len(classes), DELETED)
-    solution = resumed(smaller, price, context, None if fresh else start)
+    smaller, place = kept_problem(problem, kept)
+    price = np.empty(smaller.instance.distinct, np.int64)
+    price[smaller.instance.copies[place]] = prices.price[problem.instance.copies[kept]]
+    begun = None if start is None else kept_solution(problem, start)[0]
+    solution = resumed(smaller, Prices(price, prices.quantum), context, begun, known)
+    found = np.full(len(kept), DELETED)
     found[kept] = solution.classes[place]
     return found
 

@@ -77,8 +77,7 @@ class Gains:
 
 def gains_of(existing: Table, table: Coded, edit: Edit) -> Gains:
     """Return what each class gains; see ``told``."""
-    classes = np.zeros(existing.rows + table.source.rows, np.int64)
-    texts, places = [], []
+    shown = []
     for j, tree in enumerate(table.instance.trees):
         names: dict[str | None, int] = {}
         old, made = existing.encode(tree.column), edit.replacements[tree.column]
@@ -88,13 +87,25 @@ def gains_of(existing: Table, table: Coded, edit: Edit) -> Gains:
         )
         ids = made.ids.astype(np.int64)
         fresh = np.where(ids < 0, own[table.leaves[:, j]], new[ids])
-        texts.append(np.concatenate([earlier[old.codes], fresh]))
-        places.append(places_of_labels(tree, names))
-        classes = np.unique(classes * len(names) + texts[-1], return_inverse=True)[1].ravel()
+        shown.append((places_of_labels(tree, names), np.concatenate([earlier[old.codes], fresh])))
+    return gains_among(shown, existing.rows)
+
+
+def gains_among(shown: Sequence[tuple[Ints, Ints]], earlier: int) -> Gains:
+    """Return what each class gains.
+
+    Parameters
+    ----------
+    shown: by column the places of its texts, see ``places_of_labels``, and int64, shape (rows,):
+        which text each row shows, earlier rows first; ``earlier`` of them.
+    """
+    classes = np.zeros(len(shown[0][1]), np.int64)
+    for place, text in shown:
+        classes = np.unique(classes * len(place) + text, return_inverse=True)[1].ravel()
     first = np.unique(classes, return_index=True)[1]
-    pairs = zip(places, texts, strict=True)
-    levels, nodes = np.stack([place[text[first]] for place, text in pairs], axis=-1).swapaxes(0, 1)
-    return Gains(classes, existing.rows, levels, nodes)
+    labels = [place[text[first]] for place, text in shown]
+    levels, nodes = np.stack(labels, axis=-1).swapaxes(0, 1)
+    return Gains(classes, earlier, levels, nodes)
 
 
 def told(existing: Table, table: Coded, edit: Edit) -> dict[str, Marks]:
@@ -118,25 +129,20 @@ def one_each(classes: Ints, codes: Ints) -> Marks:
     return values_by_class(classes, codes)[classes] == 1
 
 
-def in_words(counts: dict[str, int], rows: int, people: bool, later: bool = False) -> Iterator[str]:
+def in_words(counts: dict[str, int], rows: int, people: bool) -> Iterator[str]:
     """Yield the caution about the rows that are told, so many.
 
-    Parameters
-    ----------
-    people: whether a class's rows may be one person's.
-    later: whether rows that the later release tells by itself are counted, too.
+    ``people``: whether a class's rows may be one person's.
     """
     counts = {name: number for name, number in counts.items() if number}
     if not counts:
         return
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
     one = "have one value, or are one person's" if people else "have one value"
-    alone = "; some of these the later one may tell by itself"
-    alone = alone if later else ", which the later one alone does not tell"
     yield (
         f"all rows that a class gained {one}: somebody who subtracts the earlier release "
-        f"reads {each} of {rows:,} new rows{alone}. --hold-back (hold_back=) leaves such rows out "
-        "until the next delivery"
+        f"reads {each} of {rows:,} new rows, which the later one alone does not tell. --hold-back "
+        "(hold_back=) leaves such rows out until the next delivery"
     )
 
 

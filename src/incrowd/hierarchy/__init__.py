@@ -1,4 +1,18 @@
-"""Hierarchies: trees with a monotone cost per node, their sources and their costs."""
+"""Hierarchies: trees with a monotone cost per node, their sources and their costs.
+
+ladder.py     a column's hierarchy before it has costs      paths.py  checks and numbers its nodes
+tree.py       the same as the engine sees it                family.py  tree or intervals
+costs.py      what a cell pays        build.py  from values, sources, costs and weights to trees
+
+Sources, by spec.py as they are written: file.py, interval.py, bands.py, characters.py (of codes),
+date.py, rounding.py, and missing.py around any of them.
+Classes with intervals or averages of their own: ranges.py, range_family.py, averages.py;
+template.py says how an interval is written.
+
+labels.py     where each label stands, and which of them a cell shows
+make.py       hierarchies made from values      check.py  all that is wrong with one
+show.py       a hierarchy as a picture          text.py   small delimited files
+"""
 
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.bands import Bands

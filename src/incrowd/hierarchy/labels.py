@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
@@ -201,27 +201,35 @@ def leaves_under(
     return found
 
 
-def hides_an_end(
-    tree: RangeFamily,
-    labels: Sequence[str | None],
-    ids: NDArray[np.integer],
-    codes: NDArray[np.integer],
-    shown: ArrayLike = (),
-) -> bool:
+def hides_an_end(tree: RangeFamily, ranges: bool, seen: NDArray[np.integer]) -> bool:
     """Whether the cost of ranges tells a hidden least or greatest value.
 
     A range costs its part of the width of the whole column, whose ends may be hidden.
 
     Parameters
     ----------
-    labels, ids, codes: of cells the texts that replace values, which one stands there (−1: none),
-        and the leaf codes of the values; ids and codes of shape (cells,).
-    shown: leaf codes that other cells show, such as those of an earlier release.
+    ranges: whether some cell shows a range; seen: leaf codes of cells that are no stars, here or in
+        what else is shown, such as an earlier release.
     """
-    hides = np.array([label == tree.star for label in labels] + [False])  # −1: as it was
-    if tree.rule["cost"] != WIDTH or hides[:-1].all():
+    if tree.rule["cost"] != WIDTH or not ranges:
         return False
-    seen = np.append(codes[~hides[ids]], np.asarray(shown, np.int64))
     seen = seen[seen < sum(map(bool, tree.first))]
     ends = ((tree.down, tree.down[:1]), (tree.up, tree.up.max(initial=0)))
     return not all((some[seen] == end).any() for some, end in ends)
+
+
+def spans_seen(
+    tree: RangeFamily,
+    labels: Sequence[str | None],
+    ids: NDArray[np.integer],
+    codes: NDArray[np.integer],
+) -> tuple[bool, NDArray[np.integer]]:
+    """Return whether some of these texts are ranges, and codes of cells without a star.
+
+    Parameters
+    ----------
+    labels, ids, codes: of cells the texts that replace values, which one stands there (−1: none),
+        and the leaf codes of the values; ids and codes of shape (cells,).
+    """
+    hides = np.array([label == tree.star for label in labels] + [False])  # −1: as it was
+    return not hides[:-1].all(), codes[~hides[ids]]

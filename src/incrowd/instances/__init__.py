@@ -5,6 +5,12 @@ Each family holds one source problem, makes the table, and maps answers to relea
     from incrowd.instances import make
     family, answer = make("clique", seed=1, h=3)
     table = family.to_table()
+
+base.py       what a family is      table.py  a hard table      write.py  one as a file
+Source problems: graph.py, cnf.py, plain.py; exact_cover.py solves small ones, planting.py makes
+graphs with a known answer.
+Families: matching.py, satisfiability.py, monotone.py, edge_partition.py, edge_cliques.py,
+cliques.py, bisection.py, vertex_cover.py, lifts.py, known.py; worked.py, examples of the papers.
 """
 
 from typing import Any

@@ -128,8 +128,8 @@ class SubsetFigures:
 
     Attributes
     ----------
-    unique_rows: rows that no other row agrees with; unique_fraction: as a share of all.
-    smallest_class: rows of the smallest class; classes: their number.
+    unique_rows: rows that no other row (or person) agrees with; unique_fraction: as a share of all.
+    smallest_class: rows (or people) of the smallest class; classes: their number.
     """
 
     columns: tuple[str, ...]
@@ -165,8 +165,9 @@ class Measure(Tabled):
     rows: of the table; qi: names of the quasi-identifiers.
     people: number of different people, where columns name them, else None.  With people k, the
         classes' sizes, what is said of sensitive attributes (of each value of a person one row
-        counts) and risks (a person's is that of its riskiest row) count them in place of rows;
-        columns, subsets and unique_rows (rows whose class is one person's) count rows.
+        counts), risks (a person's is that of its riskiest row) and the smallest classes of
+        subsets count them in place of rows; columns and unique_rows (rows whose class is one
+        person's, those of subsets, too) count rows.
     k: rows of the smallest class (0 for a table without rows).
     classes, largest_class, average_class: number of classes, rows of the largest, mean rows.
     unique_rows: rows alone in their class.

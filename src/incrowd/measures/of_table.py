@@ -162,7 +162,7 @@ def measure(
         stars_fraction=stars / (table.rows * len(known)) if table.rows else 0.0,
         columns=tuple(lost),
         risk=_risk(known, columns, agreed, everyone, star, named, whose) if table.rows else None,
-        subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
+        subsets=subset_figures(known, codes, rows, subsets, whose) if subsets else (),
         warnings=(
             *(() if table.rows else [NO_ROWS]),
             *([DIVERSITY] if any(s.distinct_l > 1 for s in figures.get("sensitive", ())) else []),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.measures.figures import RiskFigures, SubsetFigures
 from incrowd.measures.people import Agreement, Codes, agreement, representatives
-from incrowd.privacy.classes import largest_ratio
+from incrowd.privacy.classes import largest_ratio, values_by_class
 from incrowd.tables.base import Column
 
 TABLE = 2**24
@@ -89,28 +89,41 @@ def _matches(
 
 
 def subset_figures(
-    names: Sequence[str], columns: Sequence[Codes], agreed: Agreement, most: int
+    names: Sequence[str],
+    columns: Sequence[Codes],
+    agreed: Agreement,
+    most: int,
+    whose: NDArray[np.int64] | None = None,
 ) -> tuple[SubsetFigures, ...]:
     """Count, for each subset of at most ``most`` columns, the rows that are unique on it.
 
-    Works on distinct rows with their copies, not on the rows.
+    Works on distinct rows with their copies, not on the rows.  ``whose``: int64, shape (rows,):
+    whose each row is, where people are counted; None: each row is a person.
     """
     rows = int(agreed.sizes.sum())
-    first = representatives(agreed)
+    first, weight = representatives(agreed), agreed.sizes
+    if whose is not None:
+        key = agreed.member * (int(whose.max(initial=0)) + 1) + whose
+        _, first, weight = np.unique(key, return_index=True, return_counts=True)
     short = [(codes[first], values) for codes, values in columns]
     found = []
     for size in range(1, min(most, len(names)) + 1):
         level = []
         for chosen in combinations(range(len(names)), size):
-            counts = class_sizes([short[j] for j in chosen], agreed.sizes)
-            unique = int((counts == 1).sum())
+            some = [short[j] for j in chosen]
+            counts = sizes = class_sizes(some, weight)
+            if whose is not None:
+                member = agreement(some, len(first)).member
+                counts = np.bincount(member, weight).astype(np.int64)
+                sizes = values_by_class(member, whose[first])
+            unique = int(counts[sizes == 1].sum())
             level.append(
                 SubsetFigures(
                     columns=tuple(names[j] for j in chosen),
                     unique_rows=unique,
                     unique_fraction=unique / rows if rows else 0.0,
-                    smallest_class=int(counts.min()) if rows else 0,
-                    classes=len(counts),
+                    smallest_class=int(sizes.min()) if rows else 0,
+                    classes=len(sizes),
                 )
             )
         found += sorted(level, key=lambda s: (-s.unique_rows, s.smallest_class))

@@ -19,16 +19,15 @@ class DeleteRows:
     Attributes
     ----------
     price: of a deleted row; None for that of a row of stars.
-    most: how many rows may be deleted; share: that part of all rows at most.  None: any number.
+    most: how many rows may be deleted, as ``limit_of`` reads it; None: any number.
     """
 
     price: Fraction | None = None
-    most: int | None = None
-    share: Fraction | None = None
+    most: str | None = None
 
     def limit(self, rows: int) -> int | None:
         """Return how many of so many rows may be deleted; None for any number."""
-        return self.most if self.share is None else int(self.share * rows)
+        return None if self.most is None else limit_of(self.most, rows)
 
 
 def most_rows(given: Any) -> int | str:
@@ -40,23 +39,19 @@ def most_rows(given: Any) -> int | str:
     """
     if not isinstance(given, str):
         return whole(given, "suppress_rows", 0)
-    text = given.strip()
-    part = text.removesuffix("%")
-    try:
-        found = fraction_of(part)
-    except (ValueError, ZeroDivisionError):
-        found = Fraction(-1)
-    if found < 0 or (found.denominator > 1 if part == text else found > 100):
+    found = _number_or_part(given)
+    if found is None:
         raise InputError(
             "suppress_rows must be a whole number of at least 0, or a part of the rows from 0% to "
             f"100%, not {quoted(given)}"
         )
-    return text if found and part != text else int(found)
+    return given.strip() if found and isinstance(found, Fraction) else int(found)
 
 
 def limit_of(most: int | str, rows: int) -> int:
-    """Return how many of so many rows ``most_rows`` allows to leave out."""
-    return most if isinstance(most, int) else int(fraction_of(most[:-1]) * rows / 100)
+    """Return how many of so many rows are a number of them, or a part such as ``2%``."""
+    found = _number_or_part(str(most)) or 0
+    return int(found * rows) if isinstance(found, Fraction) else found
 
 
 def delete_rows_of(given: Any) -> str | None:
@@ -83,22 +78,32 @@ def read(text: str) -> DeleteRows:
     if len(found) < len(pairs) or not found or set(found) - {"price", "most"}:
         raise InputError(f"delete_rows: {FORM}, not {quoted(text)}")
     price, most = found.get("price"), found.get("most")
-    asked = None if price is None else _number("price", price, lambda x: x > 0, "a number above 0")
-    if most is None:
-        return DeleteRows(asked)
-    if most.endswith("%"):
-        share = _number("most", most[:-1], lambda x: 0 <= x <= 100, "a number from 0 to 100")
-        return DeleteRows(asked, share=share / 100)
-    whole = "a whole number of 0 or more"
-    count = _number("most", most, lambda x: x >= 0 and x.denominator == 1, whole)
-    return DeleteRows(asked, most=int(count))
+    asked = None if price is None else _positive_or_0(price)
+    if price is not None and not asked:
+        raise _wrong("price", "a number above 0", price)
+    if most is not None and _number_or_part(most) is None:
+        part = most.endswith("%")
+        allowed = "a number from 0 to 100" if part else "a whole number of 0 or more"
+        raise _wrong("most", allowed, most.removesuffix("%"))
+    return DeleteRows(asked, most)
 
 
-def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
+def _wrong(name: str, allowed: str, text: str) -> InputError:
+    return InputError(f"delete_rows: {name} must be {allowed}, not {quoted(text)}; {FORM}")
+
+
+def _number_or_part(text: str) -> int | Fraction | None:
+    """Return a number of rows, or with ``%`` what part of all rows it is; None: it is neither."""
+    number = text.strip().removesuffix("%")
+    part, found = number != text.strip(), _positive_or_0(number)
+    if found is None or (found > 100 if part else found.denominator > 1):
+        return None
+    return found / 100 if part else int(found)
+
+
+def _positive_or_0(text: str) -> Fraction | None:
     try:
         found = fraction_of(text)
     except (ValueError, ZeroDivisionError):
-        found = Fraction(-1)
-    if not fits(found):
-        raise InputError(f"delete_rows: {name} must be {allowed}, not {quoted(text)}; {FORM}")
-    return found
+        return None
+    return found if found >= 0 else None

@@ -1,6 +1,6 @@
 """What the independent checker says of a proof before it is written, where it may say no."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, product
 from operator import mul
@@ -19,10 +19,12 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, plain_prices
 from incrowd.proof.writing import Evidence, write_proof
+from incrowd.run.stop import Stop
 from incrowd.tables.atomic import scratch
 from incrowd.tables.base import FewerRows, Source
 
 EFFORTS = 2**-10, 2**-5, 1.0  # shares of what the checker looks at, one after another
+ALIKE = 500  # bounds that differ by less than such a part of the cost are about the same
 
 
 def priced(evidence: Evidence, known: Certificate) -> Evidence:
@@ -60,25 +62,56 @@ def checked(evidence: Evidence, original: str | Path, released: str | Path) -> V
 
 
 def within_limits(
-    evidence: Evidence, problem: Problem, original: str | Path, released: str | Path
+    evidence: Evidence,
+    problem: Problem,
+    original: str | Path,
+    released: str | Path,
+    seconds: float | None = None,
 ) -> Evidence:
     """Return the evidence with prices that the checker looks at within its limits.
 
     The checker may be asked for the same inequalities set by set; else for other prices, and at
     last for none, which prove no bound, while all the rest of the proof can still be verified.
-    Which form of the same prices takes longer is not known beforehand, so each gets a little of
-    the checker's effort before one gets all: the proof is then quick to verify, too.
+    Prices that prove less come last.  Of those that prove about the same the ones made for the
+    evidence do, unless they are looked at quickly.
+    ``seconds``: what a search for other prices may take; None: no limit.
     """
     if not may_take_too_long(evidence):
         return evidence
-    for known in (evidence, *easier(evidence, problem)):
-        forms = [known, *by_rows(known)]
-        for share, form in product(EFFORTS, forms):
-            with effort(share):
-                verdict = checked(form, original, released)
-            if not str(verdict.reason).endswith(BEYOND):
-                return form
-    return evidence
+    if (found := looked_at(evidence, EFFORTS[:-1], original, released)) is not None:
+        return found
+    others = [*easier(evidence, problem, seconds)]
+    alike = [other for other in others if proves_about(other, evidence)]
+    known = [*alike, evidence, *(other for other in others if other not in alike)]
+    forms = (looked_at(one, EFFORTS, original, released) for one in known)
+    return next((form for form in forms if form is not None), evidence)
+
+
+def proves_about(other: Evidence, best: Evidence) -> bool:
+    """Whether other prices of the same release prove about as much as the best do.
+
+    Where the best prove it optimal, that is what the others have to prove.
+    """
+    solution = best.solution
+    bounds = [one.prices.bound(solution.instance.counts) for one in (other, best)]
+    less = 0 if bounds[1] >= solution.cost else solution.cost // ALIKE
+    return bounds[0] >= bounds[1] - less
+
+
+def looked_at(
+    evidence: Evidence, efforts: Sequence[float], original: str | Path, released: str | Path
+) -> Evidence | None:
+    """Return the form of prices that the checker looks at within shares of its limits; or None.
+
+    Which form takes longer is not known beforehand, so each gets a little of the checker's effort
+    before one gets all: the proof is then quick to verify, too.
+    """
+    for share, form in product(efforts, (evidence, *by_rows(evidence))):
+        with effort(share):
+            verdict = checked(form, original, released)
+        if not str(verdict.reason).endswith(BEYOND):
+            return form
+    return None
 
 
 def may_take_too_long(evidence: Evidence) -> bool:
@@ -108,11 +141,11 @@ def by_rows(evidence: Evidence) -> Iterator[Evidence]:
         yield replace(evidence, prices=replace(prices, by_rows=True))
 
 
-def easier(evidence: Evidence, problem: Problem) -> Iterator[Evidence]:
+def easier(evidence: Evidence, problem: Problem, seconds: float | None) -> Iterator[Evidence]:
     """Yield the evidence with other prices, of the same table."""
     if evidence.deleted is None and evidence.proven is None:
         size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
-        yield priced(evidence, Certificate(plain_prices(problem), size=size))
+        yield priced(evidence, Certificate(plain_prices(problem, Stop(seconds)), size=size))
         yield priced(evidence, Certificate(Prices(none, 1), size=size))
 
 

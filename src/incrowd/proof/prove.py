@@ -109,7 +109,7 @@ def prove(
             known = certificate(problem, solved, models, sizes, by_size=False, stop=stop)
             sure = priced(evidence, known)
         evidence = sure
-    evidence = within_limits(evidence, problem, original, released)
+    evidence = within_limits(evidence, problem, original, released, stop.time_limit)
     return write_proof(file, evidence, original, released)
 
 

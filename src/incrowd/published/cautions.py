@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, between_thousands, few_of, listed
-from incrowd.hierarchy.labels import hides_an_end
+from incrowd.hierarchy.labels import hides_an_end, spans_seen
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
@@ -295,8 +295,9 @@ def told_by_width(
         new = replaced.get(tree.column)
         if new is not None and isinstance(tree, RangeFamily):
             codes = table.instance.codes[table.distinct_of_row, j]
-            shown = beside[j] if beside else ()
-            hit += [tree.column] if hides_an_end(tree, new.labels, new.ids, codes, shown) else []
+            ranges, seen = spans_seen(tree, new.labels, new.ids, codes)
+            seen = np.append(seen, beside[j]) if beside else seen
+            hit += [tree.column] if hides_an_end(tree, ranges, seen) else []
     yield from widths_told(hit)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import hides_an_end, labels_by_level, labels_of_spans
+from incrowd.hierarchy.labels import hides_an_end, labels_by_level, labels_of_spans, spans_seen
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.cautions import people_twice, rewritten, twins
 from incrowd.problem.instance import from_codes
@@ -105,15 +105,15 @@ class Republished:
         hit = [
             tree.column
             for j, tree in enumerate(self.table.instance.trees)
-            if isinstance(tree, RangeFamily) and hides_an_end(tree, *self._shown[j])
+            if isinstance(tree, RangeFamily)
+            and hides_an_end(tree, *spans_seen(tree, *self._shown[j]))
         ]
         return (*found, *widths_told(hit))
 
     @cached_property
     def _shown(self) -> list[tuple[tuple[str | None, ...], NDArray[np.int64], NDArray[np.int64]]]:
         """By quasi-identifier labels, which of them each row shows (−1: the value), and leaves."""
-        rows = np.array([row for one in self.classes for row in one.values()], np.int64)
-        number = np.repeat(np.arange(len(self.classes)), [len(one) for one in self.classes])
+        rows, number = places_of(self.classes)
         solution = solution_of(self.table, rows, number)
         leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
         leaf, found = leaf.astype(np.int64), []
@@ -127,8 +127,7 @@ class Republished:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The release as texts, class by class; ``class`` and ``counterfeits`` are numbers."""
-        sizes = [len(one) for one in self.classes]
-        number = np.repeat(np.arange(len(sizes)), sizes)
+        rows, number = places_of(self.classes)
         columns: dict[str, Any] = {}
         for tree, (labels, at, leaf) in zip(self.table.instance.trees, self._shown, strict=True):
             plain = pl.Series(tree.leaves, dtype=pl.String)
@@ -138,9 +137,8 @@ class Republished:
             columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
         values = [value for one in self.classes for value in one]
         columns[self.table.roles.sensitive[0]] = pl.Series(values, dtype=pl.String)
-        fakes = [sum(row < 0 for row in one.values()) for one in self.classes]
         columns[CLASS] = number + 1
-        columns[COUNTERFEITS] = np.repeat(fakes, sizes).astype(np.int64)
+        columns[COUNTERFEITS] = np.bincount(number[rows < 0], minlength=len(self.classes))[number]
         order = [n for n in self.table.source.columns if n in columns]
         return pl.DataFrame({name: columns[name] for name in (*order, CLASS, COUNTERFEITS)})
 
@@ -196,6 +194,12 @@ def put(history: str | Path, text: bytes | None) -> None:
             file.write(text)
 
 
+def places_of(classes: Sequence[Layer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return of each place, class by class, its row (−1: a counterfeit) and its class's number."""
+    rows = np.array([row for one in classes for row in one.values()], np.int64)
+    return rows, np.repeat(np.arange(len(classes)), [len(one) for one in classes])
+
+
 def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64, shape (places,): a person of each place's class, its own where it has one."""
     first = np.zeros(int(number.max(initial=-1)) + 1, np.int64)
@@ -233,7 +237,5 @@ def solution_of(
 
 def cost_of(table: Coded, classes: Sequence[Layer]) -> int:
     """Return what the cells of people cost, in units of 1/scale."""
-    sizes = [len(one) for one in classes]
-    rows = np.array([row for one in classes for row in one.values()], np.int64)
-    solution = solution_of(table, rows, np.repeat(np.arange(len(sizes)), sizes))
+    solution = solution_of(table, *places_of(classes))
     return 0 if solution is None else solution.cost

@@ -298,7 +298,8 @@ def checked(
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
     facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
     cautions = [few_new(few, grown, k)] if few else []
-    cautions += in_words(told_by(new, asked, after), total, people=False, later=True)
+    counts = told_by(new, as_texts(before.rows, told, labels), asked, task)
+    cautions += in_words(counts, total, people=False)
     cautions += [*widths_told(hidden), *repeatable(asked.policy)]
     return facts, joined, tuple(cautions)
 
@@ -322,15 +323,21 @@ def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, t
     return facts_of(total, count, smallest, rows, k), joined, (got[0], got[1])
 
 
-def told_by(new: "DataFrame", asked: Request, after: list[str]) -> dict[str, int]:
-    """Return by sensitive column how many new rows the difference of the releases tells."""
-    found = {}
+def told_by(new: "DataFrame", old: "DataFrame", asked: Request, task: Task) -> dict[str, int]:
+    """Return by sensitive column how many new rows the difference of the releases tells.
+
+    ``old``: the earlier release as texts.  Of each of its classes two values are enough.
+    """
+    qi = [asked.inner[name] for name in asked.roles.qi]
+    after, found = [f"r{j}" for j in range(len(qi))], {}
     for name in asked.roles.sensitive:
-        column = asked.inner[name]
-        pairs = new.groupBy(*after, column).agg(sf.count(sf.lit(1)).alias("n"))
-        alike = pairs.groupBy(*after).agg(
-            sf.count(sf.lit(1)).alias("kinds"), sf.sum("n").alias("n")
-        )
-        number = alike.where(sf.col("kinds") == 1).agg(sf.sum("n")).collect()[0][0]
-        found[name] = int(number or 0)
+        value, one = asked.inner[name], sf.struct(asked.inner[name])  # a struct: null is a value
+        rows = old.select(*(sf.col(c).alias(r) for c, r in zip(qi, after, strict=True)), value)
+        ends = rows.groupBy(*after).agg(sf.array(sf.min(one), sf.max(one)).alias("ends"))
+        ends = ends.select(*after, sf.explode("ends").alias("end")).select(*after, f"end.{value}")
+        kinds = new.groupBy(*after, *qi, value).agg(sf.count(sf.lit(1)).alias("n"))
+        both = kinds.unionByName(ends, allowMissingColumns=True).withColumn("block", sf.lit(0))
+        call = on_table("joining.told", task)
+        number = both.groupBy("block").applyInArrow(call, "told bigint").collect()[0][0]
+        found[name] = int(number)
     return found

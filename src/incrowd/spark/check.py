@@ -147,16 +147,14 @@ def ends_hidden(
     pairs: pa.Table, task: Task, names: Sequence[str], beside: Sequence[Ints]
 ) -> Iterator[str]:
     """Yield the columns of which the cost tells a hidden least or greatest value."""
+    places, codes, texts = (pairs.column(name).to_pylist() for name in ("j", "code", "text"))
     for j, tree in enumerate(task.trees):
         if isinstance(tree, RangeFamily):
-            mine = pairs.filter(pa.array(pairs.column("j").to_numpy() == j))
-            codes, texts = (mine.column(name).to_pylist() for name in ("code", "text"))
-            both = [*zip((tree.leaves[code] for code in codes), texts, strict=True)]
-            labels = [*dict.fromkeys(text for leaf, text in both if leaf != text)]
-            place = {text: at for at, text in enumerate(labels)}
-            ids = np.array([-1 if leaf == text else place[text] for leaf, text in both], np.int64)
-            shown = beside[j] if beside else ()
-            if hides_an_end(tree, labels, ids, np.array(codes, np.int64), shown):
+            shown = zip(places, codes, texts, strict=True)
+            mine = [(code, text) for at, code, text in shown if at == j and text != tree.star]
+            ranges = any(text != tree.leaves[code] for code, text in mine)
+            seen = np.array([code for code, _ in mine], np.int64)
+            if hides_an_end(tree, ranges, np.append(seen, beside[j]) if beside else seen):
                 yield names[j]
 
 

@@ -7,8 +7,15 @@ import pyarrow as pa
 from pyarrow import compute
 
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.existing.classes import published_of, require_lawful_classes, shown, solver
+from incrowd.existing.classes import (
+    places_of_labels,
+    published_of,
+    require_lawful_classes,
+    shown,
+    solver,
+)
 from incrowd.existing.join import Joining, LostRowsError
+from incrowd.existing.told import gains_among
 from incrowd.kernels.types import Ints
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
@@ -16,7 +23,15 @@ from incrowd.solvers.base import Context
 from incrowd.spark.earlier import Labels
 from incrowd.spark.search import bounds
 from incrowd.spark.task import Task
-from incrowd.spark.tasks import encoded, first_block, matrix, numbers, of_table, written_down
+from incrowd.spark.tasks import (
+    encoded,
+    first_block,
+    matrix,
+    numbers,
+    of_table,
+    stacked,
+    written_down,
+)
 
 JOINED = -1  # the class of records of rows in published classes
 
@@ -65,6 +80,29 @@ def bound(task: Task, labels: Labels, table: pa.Table) -> pa.Table:
     joining = joining_of(task, labels, instance, rows_of(table, earlier=True), stop)
     joining.price[place_of] = new.column("price").to_numpy()
     return bounds(joining.bound(), None)
+
+
+def told(task: Task, table: pa.Table) -> pa.Table:
+    """Count the new rows whose value the difference of the releases tells: ``existing.told``.
+
+    ``table``: released cells, quasi-identifiers (none of earlier rows), values, and new rows that
+    have all of these, none of an earlier one.
+    """
+    width, earlier = len(task.trees), table.column("n").null_count
+    late = table.column("n").is_valid().to_numpy()
+    table = table.take(pa.array(np.argsort(late, kind="stable")))  # earlier ones first
+    *cells, values = (column.combine_chunks() for column in table.columns[: 2 * width + 1])
+    seen = []
+    for tree, texts in zip(task.trees, cells[:width], strict=True):
+        coded = texts.dictionary_encode("encode")
+        place = places_of_labels(tree, coded.dictionary.to_pylist())
+        seen.append((place, np.asarray(coded.indices).astype(np.int64)))
+    gains = gains_among(seen, earlier)
+    new = table.slice(earlier)
+    leaves = stacked([c.encode(new.column(width + j)) for j, c in enumerate(task.qi)], len(new))
+    codes = np.asarray(values.dictionary_encode("encode").indices).astype(np.int64)
+    which = gains.told(codes, np.zeros(1, bool), leaves.astype(np.int64), task.trees)
+    return pa.table({"told": pa.array([int(numbers(new, "n")[which].sum())], pa.int64())})
 
 
 def rows_of(table: pa.Table, *, earlier: bool) -> pa.Table:

@@ -1,20 +1,23 @@
 """The only folder that knows files and data frames.
 
     base.py         what the others see: columns of text codes in, an edit out
-    files.py        reading and writing by name             one_file.py  one file, by its bytes
-    formats.py      the formats, a row each
-    parts.py        tables in several files            parts_write.py  and back into them
+    files.py        reading and writing by name          one_file.py  one file, by its bytes
+    formats.py      the formats, a row each              inputs.py  what is read, and written over
+    parts.py        tables in several files              parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     csv_kernels.py  finding fields in the bytes, numbering values, writing
-    packed.py       Parquet and Arrow files, as codes of each column's values
-    database.py     databases, by SQLAlchemy           addresses.py  what is the name of one
-    sheets.py       workbooks                            opendocument.py  what their cells show
-    native.py       data frames, through narwhals        scalars.py  typed values as text
-    stat*.py        SPSS, Stata and SAS files: tables, variables, writing
+    packed.py       Parquet and Arrow files, as codes of each column's values; arrow_file.py
+    database.py     databases, by SQLAlchemy; adbc.py, sending.py    place.py, addresses.py  names
+    sheets.py       workbooks; kinds.py, looks.py, opendocument.py, hidden.py: what their cells show
+    native.py       data frames, through narwhals; readable.py    scalars.py  typed values as text
+    stat.py         SPSS, Stata and SAS files; stat_column.py, stat_beside.py, stat_write.py
     whose.py        whose each row is, by the columns that name a person
-    atomic.py       files that appear whole or not at all    folders.py  folders
+    derived.py      a column in place of another         totals.py  tables as exports leave them
+    released.py     cells as a release shows them; spelling.py, one spelling for each value
     spreadsheet.py  cells that a spreadsheet would run
     numbers.py      averages as numbers, of a type that holds them    changed.py  in frames
+    atomic.py       files that appear whole or not at all    folders.py, key_file.py
+    samples.py      data to try incrowd on
 
 Typical use::
 

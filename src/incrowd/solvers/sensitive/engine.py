@@ -39,7 +39,7 @@ from incrowd.solvers.baseline.dear_columns import dearest_first, has_dear_column
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
-from incrowd.solvers.engine.near import near_emission, near_rows
+from incrowd.solvers.engine.near import NEAR, near_emission, near_rows
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
@@ -57,6 +57,7 @@ from incrowd.solvers.sensitive.schedule import (
     HOST_REACH,
     HOST_WARMTH,
     LARGE,
+    LOOSE,
     REST,
     SHARING,
     STAGES,
@@ -201,18 +202,32 @@ class Run(Bounding):
         if not self.searchable:
             return
         if self.wide:
-            self.tell("candidates")
-            emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
-            near = near_rows(self.instance, self.seed, self.stop)
-            emission = emission.before(near_emission(self.instance, self.k, near))
+            emission = self.among_near()
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
             emission = self.search_in_stages()
+            if self.loose() and not self.done():
+                emission = emission.before(self.near())
             if self.apart:
                 self.anneal_again(emission, 1.0, 1.0)
             else:
                 self.anneal_again(emission, REST, COOL, self.relaxed)
+
+    def among_near(self) -> Emission:
+        """Return patterns of rows beside each other, where prices can list none."""
+        self.tell("candidates")
+        emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
+        return emission.before(self.near())
+
+    def near(self) -> Emission:
+        """Return the joins of near rows."""
+        return near_emission(self.instance, self.k, near_rows(self.instance, self.seed, self.stop))
+
+    def loose(self) -> bool:
+        """Whether prices are so far below the release that they miss patterns which it needs."""
+        priced = float(self.price @ self.instance.counts)
+        return self.k <= NEAR and self.own.cost > LOOSE * priced
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""

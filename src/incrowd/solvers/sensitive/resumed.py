@@ -5,10 +5,11 @@ classes of the whole table hold for those of what is left, and most classes stay
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import pricing_of
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.laws import histogram
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
@@ -19,23 +20,41 @@ from incrowd.solvers.sensitive.schedule import AGAIN, COOL
 
 
 def resumed(
-    problem: Problem, price: NDArray[np.float64], context: Context, start: Solution | None = None
+    problem: Problem,
+    prices: Prices,
+    context: Context,
+    start: Solution | None = None,
+    lawful: bool = True,
 ) -> Solution:
     """Return a lawful release; one that costs no more than ``start``, where that is given.
 
-    price: float64, shape (distinct,), of lawful classes, in units of 1/scale.
+    prices: of the distinct rows.  lawful: whether they are those of lawful classes, which list
+        candidates; else the joins of near rows are the candidates.
+
+    Raises
+    ------
+    OutOfScopeError: no integer law can hold the model's parameters.
     """
     run = Run(LawfulSearch(), problem, context)
-    run.price = price
-    run.tree = LawfulTree(problem.instance, *pricing_of(problem), context.stop)
+    run.price, run.wide = prices.price / prices.quantum, not lawful
+    if lawful:
+        run.tree = LawfulTree(problem.instance, *pricing_of(problem), context.stop)
     if start is None:
         run.search()
     elif not obeys(run, start):  # the laws of the search may be stricter than the model
         return start
     else:
         run.own = run.progress.best = start
-        run.anneal_again(run.candidates()[0], AGAIN, COOL)
+        run.anneal_again(candidates_of(run), AGAIN, COOL)
     return run.progress.best
+
+
+def candidates_of(run: Run) -> Emission:
+    """Return the patterns among which a release is improved."""
+    if run.wide:
+        return run.among_near()
+    emission = run.candidates()[0]
+    return emission.before(run.near()) if run.loose() else emission
 
 
 def obeys(run: Run, solution: Solution) -> bool:

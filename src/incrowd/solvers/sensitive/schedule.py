@@ -44,6 +44,8 @@ HOPELESS = 0.8  # share of the bound below which k-anonymity's first bound is no
 # less the search ended no better (t = .1 on adult, 1.029)
 TELLING = 1.033
 CHARGING = 0.5  # likewise prices with charges, which prove much in little time
+# times what prices say in all, from which on a release is sought among near rows, too
+LOOSE = 1.15
 COOL = 0.3  # warmth of every search that starts from the result of another
 # where a few large classes hold all rows: how warm, and which patterns may be above their prices
 HOST_WARMTH = 0.02
