@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import is_normalized
 
 from incrowd.checker.both import files_of, hash_at, start_of
 from incrowd.checker.delimited import Reading
@@ -241,8 +242,13 @@ def printable(name: str) -> str:
 
 
 def called(name: str) -> str:
-    """Return a column's name; in quotes where it could be read as several, or as words of ours."""
+    """Return a column's name; in quotes where it could be read as several, or as words of ours.
+
+    Letters that are put together of two characters are written as these: others look the same.
+    """
     text = printable(name)
+    if not is_normalized("NFC", name):
+        return ascii(name)
     plain = text and not {*",;:()'\""} & {*text} and text == text.strip()
     return text if plain else repr(text)
 
