@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import (
-    averages,
-    both,
-    combinations,
-    constrained,
-    crowds,
-    files,
-    inequality,
-    oddsets,
-)
+from incrowd.checker import averages, both, combinations, crowds, files, inequality, oddsets
+from incrowd.checker.constrained import held_by, priced, require_obeyed
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
@@ -128,8 +120,8 @@ def compared(
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi, read[0])
     sensitive = secrets_of(before, after, origin, roles, models)
-    held = constrained.held_by(proof, qi, ranges)
-    constrained.require_obeyed(held, text[0][origin], text[1], ladders)
+    held = held_by(proof, qi, ranges)
+    require_obeyed(held, text[0][origin], text[1], ladders)
     if "averaged" in facts:
         return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
@@ -140,8 +132,8 @@ def compared(
     known = combinations.counted(proof, text[1], models, sensitive, ranges)
     law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
     cells = left.everyone(text[0][origin])
-    given = cells, (ladders, ranges), law, held
-    totals = [price_total(proof, part, *given) for part in known[1]]
+    given = cells, ladders, ranges, law, held
+    totals = [price_total(proof, part, given) for part in known[1]]
     total = combinations.total_of(totals, *known, cells, ladders, quantum)
     proven = -(-left.least(total, proof) // quantum) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
@@ -169,29 +161,21 @@ def require_columns(
     require_unchanged(before, after, origin, roles, safe)
 
 
-def price_total(
-    proof: files.Proof,
-    part: combinations.Part,
-    cells: Any,
-    hierarchies: Any,
-    law: Any,
-    held: constrained.Held,
-) -> int:
+def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
 
-    That is asked in the table of the part's columns alone.  ``cells``: of the original, in the
-    order of the release.  ``hierarchies``: ladders and ranges.  ``law``: a ``Lawful``, or None.
-    ``held``: the columns that are fixed or linked.
+    That is asked in the table of the part's columns alone.  ``given``: the cells of the original,
+    in the order of the release; ladders; ranges; a ``Lawful``, or None; what is fixed or linked.
     """
+    cells, ladders, ranges, law, held = given
     quantum, (prices, group, k) = proof.facts["quantum"], part
     price = proof.rows[prices].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
-    ladders, _ = hierarchies
     highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
     beyond = highest // quantum + 1
-    columns = constrained.priced(held, group, cells, hierarchies, beyond)
-    leaves, trees = zip(*columns, strict=True) if group else ((), ())
+    columns = list(priced(held, group, cells, (ladders, ranges), beyond))
+    leaves, trees = [column[0] for column in columns], [column[1] for column in columns]
     dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
     dearest += beyond * len(held.fixed)
     plain = sets.mark, k, None, k
