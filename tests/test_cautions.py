@@ -385,12 +385,14 @@ def test_numbers_that_name_one_person_are_warned_of():
 
 @pytest.mark.parametrize("person", ["who", ()])
 def test_a_column_of_few_values_names_no_household(person):
-    """Tests that homes are warned of, and neither a year nor a region is."""
+    """Tests that homes are warned of, and neither a year, a region nor a district is."""
     home = [i // 4 for i in range(80)]
     frame = pl.DataFrame({"q": [i // 8 for i in range(80)], "home": home, "year": [2024] * 80,
-                          "who": range(80), "region": [i // 40 for i in range(80)]})  # fmt: skip
-    asked = {"person": person, "id": ["home", "year", *([] if not person else ["region"])]}
-    release = ic.anonymize(frame, 4, keep=[] if person else ["who", "region"], **asked)
+                          "who": range(80), "region": [i // 40 for i in range(80)],
+                          "district": [i // 10 for i in range(80)]})  # fmt: skip
+    areas = ["region", "district"]
+    asked = {"person": person, "id": ["home", "year", *(areas if person else [])]}
+    release = ic.anonymize(frame, 4, keep=[] if person else ["who", *areas], **asked)
     (told,) = (warning for warning in release.warnings if "share values of" in warning)
     assert "share values of 'home'" in told and "year" not in told
 

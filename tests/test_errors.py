@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+from incrowd.cli.proven import roles_in_words
 from incrowd.errors import (
     IncrowdError,
     InputError,
@@ -44,6 +45,16 @@ def test_several_columns_in_one_text_are_a_list() -> None:
     known = ("age", "sex", "ill")
     assert str(no_column("qi", "age,sex", known)).endswith("are a list in Python: ['age', 'sex']")
     assert "did you mean 'age'" in str(no_column("qi", "agee", known))
+
+
+def test_names_that_look_the_same_are_told_apart() -> None:
+    """Tests é as one character and as two, in a hint and in the roles that verify names."""
+    told = str(no_column("qi", "\u00e9t\u00e9", ("e\u0301te\u0301", "age")))
+    assert told.endswith(
+        r"; 'e\u0301te\u0301' looks the same, but is not '\xe9t\xe9': copy the name"
+    )
+    said = roles_in_words({"qi": ["\u00e9", "e\u0301"]})
+    assert said == r"quasi-identifiers: é, 'e\u0301'"
 
 
 def test_long_lists_of_names_are_cut() -> None:

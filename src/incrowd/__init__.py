@@ -7,8 +7,8 @@ release.data, release.cost, release.lower_bound
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes a while, in which Ctrl-C would show a traceback
 if TYPE_CHECKING:
     from incrowd._api import anonymize as anonymize
     from incrowd.attacks import attack as attack
@@ -61,7 +61,7 @@ _HOME = {
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first used (PEP 562).
 
     By itself: who loads the checker alone loads no other part of the package.

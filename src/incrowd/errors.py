@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
 from typing import Any
+from unicodedata import normalize
 
 
 class IncrowdError(Exception):
@@ -297,8 +298,10 @@ def require_one_line(path: object, what: str = "the input") -> None:
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
     known, text = list(known), str(word)  # in Python a name may be given as a number
-    folded = {other.casefold(): other for other in reversed(known)}  # AGE is near age
-    near = get_close_matches(text.casefold(), folded, n=1, cutoff=NEAR)
+    folded = {normalize("NFC", other.casefold()): other for other in reversed(known)}
+    near = get_close_matches(normalize("NFC", text.casefold()), folded, n=1, cutoff=NEAR)
+    if near and normalize("NFC", found := folded[near[0]]) == normalize("NFC", text):
+        return f"; {found!a} looks the same, but is not {text!a}: copy the name"
     if near:
         return f"; did you mean {folded[near[0]]!r}?"
     if not known:

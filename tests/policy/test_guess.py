@@ -28,6 +28,16 @@ COLUMNS = {
     "history": (
         [f"came in on day {i} and said that all was well again" for i in range(ROWS)], "id", None,
     ),
+    "docket": ([f"C{i}" for i in range(ROWS)], "id", None),
+    "pond": ([f"{80 + i / 7:.3f}" for i in range(ROWS)], "keep", None),
+    "sample_weight": ([f"{1 + i % 5}" for i in range(ROWS)], "keep", None),
+    "Weight": ([f"{0.5 + i / 59:.2f}" for i in range(ROWS)], "keep", None),
+    "weight": ([f"{60 + i / 2}" for i in range(ROWS)], "qi", "interval:2,4,8"),
+    "birth_weight": ([f"{3 + i / 1000}" for i in range(ROWS)], "qi", "interval:0.005,0.01,0.02"),
+    "grade_level": (["7", "8"] * (ROWS // 2), "qi", None),
+    "card_hash": ([f"h{i % 20}" for i in range(ROWS)], "person", None),
+    "school_id": (["s1", "s2", "s3"] * (ROWS // 3), "qi", None),
+    "lawyer": ([f"L{i % 20}" for i in range(ROWS)], "qi", None),
     "age": ([str(20 + 7 * i % 41) for i in range(ROWS)], "qi", "interval:2,4,8"),
     "height": (
         [f"{1.5 + 0.01 * (i % 40):.2f}" for i in range(ROWS)], "qi", "interval:0.02,0.04,0.08",
@@ -58,7 +68,7 @@ COLUMNS = {
     "nace": ([f"{10 + i % 30}.{i % 30}" for i in range(ROWS)], "qi", "keep:2,4"),
     "branch": ([f"{i % 30:02}.{1 + i % 20}" for i in range(ROWS)], "qi", "keep:2,4"),
     "zip_plus": (
-        [f"{10000 + 17 * i}{f'-{1000 + i}' * (i % 2)}" for i in range(ROWS)], "qi", "keep:1,3,5",
+        [f"{10000 + 17 * i}{f'-{1000 + i}' * (i % 2)}" for i in range(ROWS)], "qi", "keep:3,5",
     ),
     "post_code": (["SW1A 1AA", "M1 1AE", "B33 8TH", "CR2 6XH", "DN55 1PT", "EC1A 1BB", "W1A 0AX",
                    "L1 8JQ", "G1 1XQ", "AB1 1AB"] * (ROWS // 10), "qi", "keep:1,3,5"),

@@ -46,12 +46,12 @@ def test_variance_bounds(seed):
     low = [rng.randrange(10) for _ in range(5)]
     high = [x + rng.randrange(5) for x in low]
     least, most = variance_bounds(np.array(low, float), np.array(high, float))
-    corners = max(np.var(x) for x in itertools.product(*zip(low, high, strict=True)))
+    corners = max(np.var(x, ddof=1) for x in itertools.product(*zip(low, high, strict=True)))
     grid = (np.linspace(a, b, 5) for a, b in zip(low, high, strict=True))
-    inside = min(np.var(x) for x in itertools.product(*grid))
+    inside = min(np.var(x, ddof=1) for x in itertools.product(*grid))
     assert corners <= most + 1e-9 and least <= inside + 1e-9
     centre = min(np.linspace(0, 15, 1501), key=lambda c: np.clip(c, low, high).var())
-    assert least == pytest.approx(np.clip(centre, low, high).var(), abs=1e-2)
+    assert least == pytest.approx(np.clip(centre, low, high).var(ddof=1), abs=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_intervals_hold_the_original(rule):
         assert len(c.rows) == 60 and not c.averages
         assert (c.low <= c.before).all() and (c.before <= c.high).all() and (c.low < c.high).any()
         least, most = variance_bounds(c.low, c.high)
-        assert least <= c.before.var() <= most and least <= c.middle.var() <= most
+        assert all(least <= np.var(x, ddof=1) <= most for x in (c.before, c.middle))
         found = Histogram.of(c)
         assert found.before.sum() == found.middle.sum() == 60
         assert (found.sure <= found.before).all() and (found.before <= found.most).all()

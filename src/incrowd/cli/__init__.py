@@ -15,9 +15,13 @@ places.py                   files that would be written over
 progress.py, output.py, summary.py, proven.py  what is printed
 """
 
+import os
+import sys
+
 try:
     from incrowd.cli.group import cli, main
 except KeyboardInterrupt:  # before anything that would say so is there
-    raise SystemExit(130) from None
+    sys.stderr.write("incrowd: interrupted; no file is half written\n")
+    os._exit(130)  # after -m Python would end by the signal, not with this code
 
 __all__ = ["cli", "main"]

@@ -11,6 +11,11 @@ from incrowd.cli.sections import Sectioned
 from incrowd.errors import InputError
 from incrowd.policy.table import LEVELS
 
+MADE = (  # beside roles, models and costs what a release is made with, or one like it
+    *("constant_alike", "linked_rows", "pseudonym", "strict", "protect", "delete_rows"),
+    *("suppress_rows", "veil", "method", "time_limit", "seed"),
+)
+
 
 @click.command("attack", cls=Sectioned)
 @click.argument("release")
@@ -48,7 +53,7 @@ from incrowd.policy.table import LEVELS
     help="Exit with 1 unless the upper limit of this attack's risk is at most RISK.",
 )
 @options.policy_options(
-    *(*options.ROLES, *options.MODELS, *options.COSTS, "veil", "method", "time_limit", "seed"),
+    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, *MADE),
     hierarchies=LEVELS.help,
     method="Of releases made anew.",
     time_limit="Wall seconds for each of them.",

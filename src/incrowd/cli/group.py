@@ -37,7 +37,7 @@ COMMANDS = {
     "warm": "Compile what runs need, before the first one.",
     "version": "Say the version.",
 }
-INTERRUPTED = 130
+INTERRUPTED, HALF = 130, "interrupted; no file is half written"
 READER_GONE = 141  # what a shell says of a program that SIGPIPE ended; Windows has none
 ENDING = ("SIGTERM", "SIGHUP")  # the latter where a terminal closes; Windows lacks it
 OBJECTS = 20_000
@@ -140,7 +140,7 @@ def guarded(run: Callable[[], Any]) -> int:
     except click.ClickException as error:
         return told(one_line(error.format_message()), 2)
     except (click.Abort, KeyboardInterrupt):
-        return told("interrupted; no file is half written", INTERRUPTED)
+        return told(HALF, INTERRUPTED)
     except IncrowdError as error:
         if debugging():
             raise
@@ -245,18 +245,12 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
-
-    def terminate(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)  # unwinds, so that temporary files go
-
-    gc.set_threshold(OBJECTS)
-    for number in (getattr(signal, name) for name in ENDING if hasattr(signal, name)):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
-            signal.signal(number, terminate)
-    open_missing_streams()
-    speak_plainly()
     try:
+        prepare()
         cli()
+    except KeyboardInterrupt:  # before the command that would say so
+        told(HALF, INTERRUPTED)
+        os._exit(INTERRUPTED)
     except SystemExit as end:
         # all is written and tidied up; what Python does at its end could crash a solver that still
         # runs in a thread of its own, and after -m it ends by the signal, not with this code, where
@@ -269,6 +263,20 @@ def main() -> None:
             os._exit(end.code if isinstance(end.code, int) else 1)
         gc.freeze()  # nothing is gained by looking through all objects before the system takes them
         raise
+
+
+def prepare() -> None:
+    """Say what signals do, and open the streams."""
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)  # unwinds, so that temporary files go
+
+    gc.set_threshold(OBJECTS)
+    for number in (getattr(signal, name) for name in ENDING if hasattr(signal, name)):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, terminate)
+    open_missing_streams()
+    speak_plainly()
 
 
 def open_missing_streams() -> None:

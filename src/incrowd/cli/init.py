@@ -52,7 +52,7 @@ def init(
     if as_json:
         columns = [vars(each) for each in guesses]
         print_json({"columns": columns, "k": k, "output": output})
-    named = ("qi", "sensitive", "id", *(["person"] if "person" in roles else []))
+    named = ("qi", "sensitive", "id", *(role for role in ("person", "keep") if role in roles))
     found = ", ".join(f"{roles.count(role)} {role}" for role in named)
     say(f"{counted(len(guesses), 'column')}: {found}; check each guess", quiet)
     if output != "-":

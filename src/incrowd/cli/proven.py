@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import is_normalized
 
 from incrowd.checker.both import files_of, hash_at, start_of
 from incrowd.checker.delimited import Reading
@@ -203,6 +204,7 @@ def answer(facts: Mapping[str, Any]) -> str:
         whose = "more does not say whose it is, and is", "more do not say whose they are, and are"
         left_out += f" ({counted(nobody, *whose)} left out)"
         which = "lawful release of these rows"
+    which += obeying(facts.get("constraints", {}))
     return "\n".join(
         (
             f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell "
@@ -214,6 +216,14 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
+
+
+def obeying(constraints: Mapping[str, Any]) -> str:
+    """Say of which releases alone the bound is, where it is not of all lawful ones."""
+    fixed, linked = constraints.get("fixed", ()), constraints.get("linked", ())
+    told = [f"leaves {' and '.join(map(called, fixed))} unchanged"] if fixed else []
+    told += [f"generalizes {' and '.join(map(called, link))} together" for link in linked]
+    return f" that {', and '.join(told)}" if told else ""
 
 
 def cells_of(facts: Mapping[str, Any]) -> str:
@@ -241,8 +251,13 @@ def printable(name: str) -> str:
 
 
 def called(name: str) -> str:
-    """Return a column's name; in quotes where it could be read as several, or as words of ours."""
+    """Return a column's name; in quotes where it could be read as several, or as words of ours.
+
+    Letters that are put together of two characters are written as these: others look the same.
+    """
     text = printable(name)
+    if not is_normalized("NFC", name):
+        return ascii(name)
     plain = text and not {*",;:()'\""} & {*text} and text == text.strip()
     return text if plain else repr(text)
 

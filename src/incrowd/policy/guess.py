@@ -14,7 +14,7 @@ from incrowd.hierarchy.date import tells_no_day
 from incrowd.hierarchy.ladder import apart
 from incrowd.hierarchy.spec import source_of
 from incrowd.policy.forms import formats_of, is_date, kind_of
-from incrowd.policy.suits import CODES, hierarchy_of, words_of
+from incrowd.policy.suits import hierarchy_of, names_codes, words_and_pairs, words_of
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Source
 from incrowd.tables.totals import totals as totals
@@ -35,6 +35,7 @@ IDENTIFYING = (
 PERSONAL = (  # of these one that stands in several rows names one person, unlike a surname
     *("id", "pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid"),
     *("custid", "ssn", "nin", "nino", "mrn", "nhs", "passport", "identifier", "uid", "uuid"),
+    *("card", "account", "iban", "login", "username"),
 )
 PEOPLE = (  # of these a column that bears the word alone, with many values, says who
     *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
@@ -44,15 +45,34 @@ PEOPLE = (  # of these a column that bears the word alone, with many values, say
 HOUSEHOLDS = (
     *("household", "households", "haushalt", "hh", "hhid", "hid", "family", "familie", "famille"),
 )
+THINGS = (  # a number or name of these is none of a person
+    *("school", "class", "course", "hospital", "clinic", "ward", "station", "stop", "route"),
+    *("product", "item", "shop", "store", "branch", "department", "dept", "company", "firm"),
+    *("city", "town", "municipality", "district", "county", "country", "region", "state"),
+    *("building", "room", "site", "centre", "center", "schule", "klinik", "station", "abteilung"),
+    *("filiale", "firma", "gemeinde", "kanton", "land"),
+)
+NUMBERS = ("id", "ids", "identifier", "uid", "name", "names", "iban", "card")  # of things as well
 MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
 QUANTITIES = (
     *("alter", "gewicht", "größe", "age", "ages", "year", "years", "born", "birth", "weight"),
     *("height", "bmi", "size"),
 )
+STAGES = ("level", "stage", "year")  # a grade of these is a class at school, which others know
 WHEN = (  # beside a word such as diagnosis these tell when it was, which others may know
     *("age", "ages", "date", "day", "month", "year", "years", "time", "start", "end", "since"),
     *("datum", "jahr", "alter", "beginn", "ende"),
 )
+HEAVY = ("weight", "weights", "gewicht", "poids", "peso")  # of a body, or of a survey
+SURVEYED = ("survey", "sample", "sampling", "design", "final", "calibrated", "expansion", "panel")
+WEIGHTS = (  # of a survey only
+    *("wgt", "wgts", "wt", "wts", "pond", "pondera", "ponderacion", "ponderation", "pondération"),
+    *("perwt", "hhwt", "finalwt", "pweight", "fweight", "dweight", "pspwght", "expansionfactor"),
+    *("hochrechnung", "hochrechnungsfaktor", "gewichtung", "gewichtungsfaktor"),
+    *(f"{of}{weight}" for of in SURVEYED for weight in HEAVY),
+)
+PLACES = 2  # decimals of a body's weight at most
+NEAR_ONE = 0.05
 BIRTH = (
     *("birth", "born", "birthdate", "birthday", "dob", "birthdates"),
     *("geburt", "geburtsdatum", "geburtstag", "gebdat", "gebdatum"),
@@ -63,6 +83,7 @@ SENSITIVE = (
     *("income", "salary", "wage", "wages", "pay", "earnings", "debt", "loan", "balance", "credit"),
     *("religion", "faith", "politics", "party", "vote", "union", "orientation", "conviction"),
     *("crime", "offence", "offense", "score", "grade", "result", "outcome", "asthma", "diabetes"),
+    *("convictions", "verdict", "sentence", "bonus"),
     *("health", "disability", "disabled", "needs", "marks", "gesundheit", "behinderung"),
     *("diagnose", "diagnosen", "krankheit", "befund", "therapie", "medikament", "gehalt"),
     *("einkommen", "diagnostic", "diagnóstico", "maladie"),
@@ -86,7 +107,8 @@ class Guess:
 
     Attributes
     ----------
-    role: ``"qi"``, ``"sensitive"``, ``"id"`` or ``"person"``, an identifier of several rows each.
+    role: ``"qi"``, ``"sensitive"``, ``"id"``, ``"person"``, an identifier of several rows each, or
+        ``"keep"``, published as it is: a survey weight.
     why: the reason, in words, without any cell.
     hierarchy: a rule that suits the column, or None.
     derive: of a birth date the rule that makes an age of it, but for the day at which ages are
@@ -231,6 +253,8 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     words = words_of(name)
     present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]
+    if not {*words}.isdisjoint(THINGS) and len(values) <= MANY_PEOPLE * present:
+        named = [word for word in named if word not in NUMBERS]
     people = [word for word in words if word in PEOPLE and says_who_by(words, values, present)]
     named += people
     if named and len(values) < present and any(word in (*PERSONAL, *PEOPLE) for word in named):
@@ -245,7 +269,10 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
         return "id", "by its name it holds free text, which may say anything about a person"
     if len(values) == 0:
         return "qi", "it has no values at all"
-    secret = [word for word in words if word in SENSITIVE]
+    if weighs(name, kind, values):
+        return "keep", WEIGHS
+    staged = not {*words}.isdisjoint(STAGES)
+    secret = [w for w in words if w in SENSITIVE and not (staged and w == "grade")]
     if secret and kind != "dates" and not any(word in WHEN for word in words):
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
     of = f"{counted(len(values), 'different value')} in {counted(present, 'row')}"
@@ -256,9 +283,32 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
             "together. As the person column it makes k count such groups"
         )
     own = says_who(kind, values, present, rows)
-    if own is not None and not any(word in (*CODES, *QUANTITIES) for word in words):
+    if own is not None and not names_codes(name) and not any(word in QUANTITIES for word in words):
         return "id", own.format(of)
     return "qi", f"others may know it; {kind}, {of}"
+
+
+WEIGHS = (
+    "by its name and its numbers a survey weight, which analysts need as it is. It may tell the "
+    "stratum or the household of a row, and weights that differ from row to row tell who a row is "
+    "to those who know them: round it, or take it for a quasi-identifier"
+)
+
+
+def weighs(name: str, kind: str, values: Sequence[str]) -> bool:
+    """Whether numbers above 0 say how many people a row stands for, not how heavy somebody is.
+
+    Weights that stand for people are scaled to a mean of 1, or have more digits than scales have.
+    """
+    if kind not in ("whole numbers", "numbers") or not all(float(value) > 0 for value in values):
+        return False
+    if not {*words_and_pairs(name)}.isdisjoint(WEIGHTS):
+        return True
+    if not {*words_of(name)} <= {*HEAVY} or not words_of(name):
+        return False
+    fine = sum(len(value.partition(".")[2]) > PLACES for value in values) > len(values) / 2
+    mean = sum(map(float, values)) / len(values)
+    return fine or abs(mean - 1) < NEAR_ONE
 
 
 NUMBERED = (*PEOPLE, *HOUSEHOLDS, "no", "nr", "number", "code", "key")
@@ -281,7 +331,8 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
             return f"free text, {length:.0f} characters on average"
     if rows < FEW_ROWS:
         return None
-    if kind in ("text", "codes") and len(values) >= NEARLY_ALL * present:
+    own = kind in ("text", "codes") or (kind.startswith("codes") and running(values))
+    if own and len(values) >= NEARLY_ALL * present:
         return "nearly every row has its own value ({})"
     if kind == "whole numbers" and len(values) == rows:
         return "every row has its own number, as identifiers do"
@@ -291,6 +342,12 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
             "column it makes k count these"
         )
     return None
+
+
+def running(values: Sequence[str]) -> bool:
+    """Whether codes are numbers behind a few different beginnings, such as C17 or 2021/17."""
+    begins = {value.rstrip("0123456789") for value in values}
+    return len(begins) <= MANY_PEOPLE * len(values) and not begins & {*values}
 
 
 def numbering(values: Sequence[str], present: int) -> bool:

@@ -93,6 +93,9 @@ def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str | None, str]
         kept = (1, 3, 5) if longest > 5 else (1, 3) if longest > 3 else (1,)
         if all(re.fullmatch(r"\d\d?(\.\d+)?", value) for value in values):
             kept = (2, 4) if longest > 4 else (1, 2) if longest > 2 else (1,)  # 62.01, 62.0*, 62*
+        kept = [n for n in kept if len({value[:n] for value in values}) > 1]
+        if not kept:
+            return None
         return f"keep:{','.join(map(str, kept))}", "codes keep their first characters"
     coded = kind == "whole numbers" and coding
     if (kind == "codes" or coded) and shortest > 1:

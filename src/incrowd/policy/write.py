@@ -46,6 +46,10 @@ def policy_text(
     ]
     if any(guess.role == "sensitive" for guess in guesses):
         lines.append("# l = 2  # at least two different values of each sensitive column in a class")
+    weights = [guess for guess in guesses if guess.role == "keep"]
+    if weights:
+        weight = quoted(weights[0].column)
+        lines.append(f"# survey_weight = {weight}  # for the figures of internal reports")
     lines += ages(guesses)
     lines += missing_texts(guesses)
     rules = [guess for guess in guesses if guess.hierarchy is not None]

@@ -14,7 +14,6 @@ from incrowd.hierarchy.spec import OF_NUMBERS
 from incrowd.kernels.types import Ints
 from incrowd.measures.people import agreement
 from incrowd.policy.base import Policy
-from incrowd.policy.guess import MANY_PEOPLE
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, people_twice, twins
 from incrowd.privacy.classes import values_by_class
@@ -24,6 +23,7 @@ from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA
 from incrowd.text.units import counted
 
+MOST_AT_HOME = 6  # people of a household, on average
 A_FEW = 0.005  # of the rows: with fewer different values a column names kinds, no people
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def living_together(table: Coded, classes: Ints, k: int) -> Iterator[str]:
     """Yield a caution for each column that tells of fewer than k values where k people stand.
 
     A class of k people of one household is hardly a crowd.  A column in which most people with
-    several rows differ, as in a number of the visit, is no household's; nor is one of a few values,
-    such as a year or a region.
+    several rows differ, as in a number of the visit, is no household's; nor is one with many people
+    to a value, such as a year or a district.
     """
     whose, roles = table.owners, table.roles
     several = np.bincount(whose) > 1
@@ -55,7 +55,7 @@ def living_together(table: Coded, classes: Ints, k: int) -> Iterator[str]:
         if column is None:
             continue
         codes = column.codes.astype(np.int64)
-        if len(column.values) <= MANY_PEOPLE * len(several):
+        if MOST_AT_HOME * len(column.values) < len(several):
             continue
         if 2 * int((values_by_class(whose, codes) > 1).sum()) > several.sum():
             continue

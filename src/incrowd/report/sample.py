@@ -48,8 +48,15 @@ class Sample:
             return float(self.weights @ numbers / self.weights.sum())
 
     def variance(self, numbers: Floats) -> float:
-        """Return the mean square of the distance from the mean."""
-        return self.mean((numbers - self.mean(numbers)) ** 2)
+        """Return the sum of squares about the mean over n − 1, as offices expect; NaN of one row.
+
+        With weights, their mean square times n/(n − 1), n the rows that count (``svyvar`` of R).
+        """
+        return self.mean(self.squares(numbers))
+
+    def squares(self, numbers: Floats) -> Floats:
+        """float64, shape (rows,): squares about the mean, times n/(n − 1)."""
+        return (numbers - self.mean(numbers)) ** 2 * less_one(int((self.weights > 0).sum()))
 
     def mean_error(self, numbers: Floats) -> float:
         """Return the standard error of the mean; NaN where there is but one row or person."""
@@ -69,7 +76,7 @@ class Sample:
 
     def variance_error(self, numbers: Floats) -> float:
         """Return the standard error of the variance, likewise."""
-        return self.mean_error((numbers - self.mean(numbers)) ** 2)
+        return self.mean_error(self.squares(numbers))
 
     def shares(self, places: Ints, many: int) -> tuple[Floats, Floats]:
         """float64, shape (many,), twice: each place's share of the weights, and standard errors.
@@ -79,6 +86,11 @@ class Sample:
         there = [(places == place).astype(float) for place in range(many)]
         shares, errors = (np.array([f(x) for x in there]) for f in (self.mean, self.mean_error))
         return shares, errors
+
+
+def less_one(n: int) -> float:
+    """Return n/(n − 1), which makes a mean of squares a variance; NaN for one row."""
+    return n / (n - 1) if n > 1 else float("nan")
 
 
 def require_survey(

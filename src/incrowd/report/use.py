@@ -23,7 +23,7 @@ from incrowd.kernels.types import Floats
 from incrowd.published.base import Published
 from incrowd.report.distribution import as_numbers, round_edges, unmarked
 from incrowd.report.rules import codes_of
-from incrowd.report.sample import Sample
+from incrowd.report.sample import Sample, less_one
 from incrowd.tables.base import replaced
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import COMMA, POINT
@@ -169,7 +169,7 @@ def mean_bounds(low: Floats, high: Floats, least: Floats, most: Floats) -> tuple
 def variance_bounds(
     low: Floats, high: Floats, weights: Floats | None = None
 ) -> tuple[float, float]:
-    """Return between which figures the variance of numbers in these intervals lies.
+    """Return between which figures the variance (over n − 1) of numbers in these intervals lies.
 
     The least is that about the point from which the intervals are least far in all: a convex
     function of it.  The greatest is no more than the squares of their far ends about any point,
@@ -185,7 +185,8 @@ def variance_bounds(
         return float(np.average(far_ends**2, weights=weights))
 
     start, end = float(low.min()), float(high.max())
-    return least(near, start, end), least(far, start, end)
+    by = less_one(len(low) if weights is None else int((weights > 0).sum()))
+    return by * least(near, start, end), by * least(far, start, end)
 
 
 def least(function: Callable[[float], float], start: float, end: float) -> float:
