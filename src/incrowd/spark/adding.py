@@ -326,15 +326,17 @@ def facts_beside(classes: "DataFrame", rows: int, k: int) -> tuple[Facts, int, t
 def told_by(new: "DataFrame", old: "DataFrame", asked: Request, task: Task) -> dict[str, int]:
     """Return by sensitive column how many new rows the difference of the releases tells.
 
-    ``old``: the earlier release as texts.  Of each of its classes two values are enough.
+    ``old``: the earlier release as texts.  Of each of its classes the extreme values are enough.
     """
     qi = [asked.inner[name] for name in asked.roles.qi]
     after, found = [f"r{j}" for j in range(len(qi))], {}
     for name in asked.roles.sensitive:
-        value, one = asked.inner[name], sf.struct(asked.inner[name])  # a struct: null is a value
+        value = asked.inner[name]
         rows = old.select(*(sf.col(c).alias(r) for c, r in zip(qi, after, strict=True)), value)
-        ends = rows.groupBy(*after).agg(sf.array(sf.min(one), sf.max(one)).alias("ends"))
-        ends = ends.select(*after, sf.explode("ends").alias("end")).select(*after, f"end.{value}")
+        least, full = sf.min(value), sf.count(value) == sf.count(sf.lit(1))
+        some = sf.array(least, sf.max(value), sf.when(full, least))  # null, where a cell is
+        ends = rows.groupBy(*after).agg(some.alias("ends"))
+        ends = ends.select(*after, sf.explode("ends").alias(value))
         kinds = new.groupBy(*after, *qi, value).agg(sf.count(sf.lit(1)).alias("n"))
         both = kinds.unionByName(ends, allowMissingColumns=True).withColumn("block", sf.lit(0))
         call = on_table("joining.told", task)
