@@ -5,10 +5,12 @@
 DATA is a folder with adult.csv.  The sensitive attribute is occupation, at last education, and the
 other eight columns are the quasi-identifiers.  The metric counts the steps between degrees, and
 five more between those without and with a graduation.  Each line is one run with the default
-schedule; every class is checked by the exact definition of its model.
+schedule; every class is checked by the exact definition of its model.  Memory is the most that the
+process has had.
 """
 
 import csv
+import resource
 import sys
 import time
 from pathlib import Path
@@ -26,6 +28,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -45,6 +48,9 @@ CASES: dict[str, Model] = {
     "t-0.3-k5": TCloseness("0.3") & KAnonymity(5),
     "t-0.5-k5": TCloseness("0.5") & KAnonymity(5),
     "alpha-0.4-k5": AlphaK("0.4", 5),
+    "distinct-2-t-0.3-k5": DistinctDiversity(2) & TCloseness("0.3") & KAnonymity(5),
+    "recursive-2-2-k5": RecursiveDiversity(2, 2) & KAnonymity(5),
+    "alpha-0.4-distinct-3-k5": AlphaK("0.4", 5) & DistinctDiversity(3),
     "delta-2-k5": DeltaDisclosure(2) & KAnonymity(5),
     "beta-1-k5": EnhancedBetaLikeness(1) & KAnonymity(5),
     "beta-4-k5": EnhancedBetaLikeness(4) & KAnonymity(5),
@@ -80,15 +86,17 @@ def adult(data: Path, sensitive: str) -> Instance:
 def main() -> None:
     """Run the cases named, or all."""
     data, *names = sys.argv[1:]
-    print("case              stars    bound    gap   CPU s")
+    print("case                      stars    bound    gap   CPU s  GB so far")
     for name in names or [*CASES, *BY_EDUCATION]:
         instance = adult(Path(data), "occupation" if name in CASES else "education")
         model = (CASES | BY_EDUCATION)[name]
         begun = time.process_time()
         solved = solve(Problem(instance, model), "engine")
         seconds = time.process_time() - begun
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
-            f"{name:<15} {solved.cost:>7} {solved.bound:>8} {solved.gap:>6.1%} {seconds:>7.0f}",
+            f"{name:<23} {solved.cost:>7} {solved.bound:>8} {solved.gap:>6.1%} {seconds:>7.0f} "
+            f"{peak:>10.2f}",
             flush=True,
         )
 

@@ -93,16 +93,20 @@ def test_against_everything(new: list[Row], published: set[Row]) -> None:
     assert release.cost == sum(known[row] for row in release.data[earlier.height :].rows())
 
 
-JANUARY = "id,a,b,s\n" + "".join(f"{i},{10 + i // 2},{i // 3},{i % 3}\n" for i in range(12))
-FEBRUARY = "id,a,b,s\n" + "".join(f"{i},{11 + i % 7},{i % 4},{i % 3}\n" for i in range(9))
+JANUARY = "id,a,b,c,s\n" + "".join(
+    f"{i},{10 + i // 2},{i // 3},{20 + i // 4},{i % 3}\n" for i in range(12)
+)
+FEBRUARY = "id,a,b,c,s\n" + "".join(
+    f"{i},{11 + i % 7},{i % 4},{20 + i % 3},{i % 3}\n" for i in range(9)
+)
 
 
 def test_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests the command line: proven together with the earlier rows."""
+    """Tests the command line: proven together with the earlier rows, also beside a range."""
     monkeypatch.chdir(tmp_path)
     Path("jan.csv").write_text(JANUARY)
     Path("feb.csv").write_text(FEBRUARY)
-    asked = "-k 2 --id id --sensitive s --linked a,b --hierarchy a=interval:2,4"
+    asked = "-k 2 --id id --sensitive s --linked a,b --hierarchy a=interval:2,4 --hierarchy c=range"
     earlier = "--existing r1.csv --existing-original jan.csv --existing-proof r1.proof"
     for line in (
         f"anonymize jan.csv -o r1.csv {asked} --proof r1.proof -q",
@@ -112,7 +116,7 @@ def test_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         done = CliRunner().invoke(cli, line.split())
         assert done.exit_code == 0, done.output
-    line = f"anonymize jan.csv -o r1.csv {asked.split(' --linked')[0]} --proof r1.proof -q"
+    line = f"anonymize jan.csv -o r1.csv {asked.replace('--linked a,b ', '')} --proof r1.proof -q"
     assert CliRunner().invoke(cli, line.split()).exit_code == 0  # without the link, which it tears
     line = f"anonymize feb.csv -o r3.csv {asked} {earlier} --proof r3.proof --joined more.csv"
     done = CliRunner().invoke(cli, line.split())

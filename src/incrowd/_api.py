@@ -231,7 +231,7 @@ def begun(
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
-    method = policy.method if rules else configured(policy.method, policy.reductions)
+    method = policy.method if rules else with_reductions(policy.method, policy.reductions)
     return Start(table, policy, method, Context(policy.search_seed, stop, told), rules)
 
 
@@ -244,10 +244,3 @@ def searched(start: Start) -> Solved:
         return solve(table.problem, method, context)
     table.instance.require_free_values()
     return solve_capped(table, plan_of(table, policy), method, context)
-
-
-def configured(method: str | Solver, reductions: str | None) -> str | Solver:
-    """Return the method with its reductions set; as it is when none are asked for."""
-    if reductions is None:
-        return method
-    return with_reductions(method, reductions)

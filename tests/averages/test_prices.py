@@ -113,6 +113,21 @@ def test_steps_that_end_early_price_larger_classes(monkeypatch):
         take(given, 7, most * 3, found.fewer)
 
 
+def test_work_that_is_bounded_leaves_lawful_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a program and steps that end early: fewer rows are lifted, in fewer rounds."""
+    given = points(1, 200, 3, 4)
+    sums = [priced(given).price.sum()]
+    monkeypatch.setattr("incrowd.averages.program.LOOKS", 3_000)
+    monkeypatch.setattr("incrowd.averages.program.SHARE", 1)
+    sums.append(priced(given).price.sum())
+    monkeypatch.setattr("incrowd.averages.bound.PIECE", 7)
+    monkeypatch.setattr("incrowd.averages.bound.MOST_SETS", 1_000)
+    less = priced(given)
+    take(given, 4, less.price, less.fewer)
+    sums += [less.price.sum(), by_pairs(given).sum()]
+    assert sums == sorted(sums, reverse=True) and len({*sums}) == 4
+
+
 def test_steps_too_long_for_the_checker_end(monkeypatch):
     """Tests that prices are those of the last step that is checked in time, or of pairs."""
     given = points(1, 60, 3, 6)

@@ -20,6 +20,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_pri
 from incrowd.bounds.lawful_tree import LawfulTree, charged_tree
 from incrowd.bounds.pricing import pricing_of
 from incrowd.checker.capped import CappedCharges
+from incrowd.kernels.interpreted import interpreted
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -68,7 +69,8 @@ def test_the_dearest_class(t: str, k: int) -> None:
         rows = np.sort(rng.choice(instance.distinct, 15, replace=False)).astype(np.int32)
         u = rng.normal(1.0, 0.6, instance.distinct).round(2)
         copies = copies_by_value_of(tree, law)
-        found = most_worth(rows, 0, len(rows), u, instance.counts, 1.0, law, copies)
+        with interpreted():  # no kernel is compiled for this test alone
+            found = most_worth(rows, 0, len(rows), u, instance.counts, 1.0, law, copies)
         values = instance.sensitive_codes[rows, 0]
         wanted = dearest(problem, u[rows] - 1.0, values)
         assert found == pytest.approx(wanted, abs=1e-6)
@@ -103,7 +105,8 @@ def test_the_dearest_class_within_caps(model: Model) -> None:
         rows = np.sort(rng.choice(instance.distinct, 17, replace=False)).astype(np.int32)
         u = rng.normal(1.0, 0.6, instance.distinct).round(2)
         copies = copies_by_value_of(tree, law)
-        found = most_worth_capped(rows, 0, len(rows), u, instance.counts, 1.0, law, copies)
+        with interpreted():  # no kernel is compiled for this test alone
+            found = most_worth_capped(rows, 0, len(rows), u, instance.counts, 1.0, law, copies)
         values = instance.sensitive_codes[rows, 0]
         wanted = dearest(problem, u[rows] - 1.0, values)
         assert found == pytest.approx(wanted, abs=1e-6)

@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from scipy.integrate import quad
-from scipy.stats import gamma, poisson
 
 import incrowd as ic
 from dial import crossed, few
@@ -57,6 +55,10 @@ def expected(
 @pytest.mark.parametrize(("k", "sample"), [(1, 0.5), (3, 0.5), (20, 0.1), (5, 0.9)])
 def test_the_chance_to_be_published(k: int, sample: float):
     """Tests it against the integral over the rate, which is Gamma, and Poisson counts."""
+    # not at the top: the other workers import this file, too, and need none of it
+    from scipy.integrate import quad
+    from scipy.stats import gamma, poisson
+
     found = chances(Asked.of(k, sample, 1), 60)
     for alike in (0, 1, 7, 60):
 

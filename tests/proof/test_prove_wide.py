@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from incrowd._api import anonymize
 from incrowd.bounds import column_groups
+from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.checker.limits import BEYOND, allowed
 from incrowd.checker.verify import Verdict, check
 from incrowd.cli import cli
@@ -73,12 +74,21 @@ def test_wide_tables_are_proven(by: str, name: str, narrow: None, tmp_path: Path
 
 
 def test_no_lawful_prices_where_their_search_is_too_long(tmp_path: Path, monkeypatch) -> None:
-    """Tests that a table may be too wide for lawful prices and not for those of k rows."""
+    """Tests a table too wide for lawful prices and not for those of k rows, and the time limit."""
     paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
     written(paths[1], 12, 3)
-    release = anonymize(str(paths[1]), 2, **ASKED["such a method of sensitive models"])
+    asked = ASKED["such a method of sensitive models"]
+    release = anonymize(str(paths[1]), 2, **asked, time_limit=1e6)
     release.write(paths[0])
+    limits = []
+
+    def tree(*known: Any) -> LawfulTree:
+        limits.append(known[-1].time_limit)
+        return LawfulTree(*known)
+
+    monkeypatch.setattr("incrowd.proof.lawful.LawfulTree", tree)
     assert prove(release, paths[1], paths[0], paths[2])["pricing"]
+    assert limits == [1e6]
     monkeypatch.setattr("incrowd.proof.lawful.affordable", lambda *_, **__: 0)
     assert not prove(release, paths[1], paths[0], paths[2])["pricing"]
     assert check(*paths).accepted

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from incrowd.attacks.rates import Rate, residual
 from incrowd.text.grids import Tabled, grid, named
+from incrowd.text.units import three_places
 
 Number = int | float | None
 VERDICTS = {"met": "kept", "broken": "broken", "inconclusive": "inconclusive"}
@@ -169,7 +170,10 @@ class Findings(Tabled):
         for one in self:
             attack = one.outcome.attack
             cells = [f"{attack.tries:,}", percent(attack), percent(one.outcome.control)]
-            cells += [figure(one.risk), f"{figure(one.low)} to {figure(one.high)}"]
+            cells += [
+                three_places(one.risk),
+                f"{three_places(one.low)} to {three_places(one.high)}",
+            ]
             made.add_row(named(title(one)), *cells, *([limit(one)] if asked else []))
         sentences = [Text.assemble((f"{title(one)}: ", "bold"), one.outcome.says) for one in self]
         told = [Text(note) for lines in (self.notes, self.advice) if lines for note in ("", *lines)]
@@ -184,11 +188,6 @@ def title(one: Finding) -> str:
 def percent(rate: Rate) -> str:
     """Write a rate."""
     return f"{rate.rate:.1%}" if rate.tries else "–"
-
-
-def figure(value: float | None) -> str:
-    """Write a risk or a limit of it."""
-    return "–" if value is None else f"{value:.3f}"
 
 
 def limit(one: Finding) -> str:

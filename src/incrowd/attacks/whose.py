@@ -8,7 +8,7 @@ from incrowd.checker.files import read_proof
 from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError, require_one_line
 from incrowd.kernels.types import Ints
-from incrowd.published.fitting import Nodes, common_keys, fitting
+from incrowd.published.fitting import Flow, Nodes, Ways, common_keys
 from incrowd.tables.base import FewerRows, Table, agree
 
 
@@ -79,35 +79,16 @@ def _whole(table: Table) -> tuple[Table, Ints]:
 def rows_matched(nodes: Nodes, keys: Ints, levels: Ints, labels: Ints, shown: Ints) -> Ints:
     """int64, shape (released,): an original row for each released row, one of many ways as a rule.
 
-    A maximum flow between the distinct rows, as ``incrowd.published.verification`` has it; −1 where
-    there is no row left.
+    −1 where there is no row left.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import maximum_flow
-
-    left, left_of = np.unique(np.column_stack([keys, nodes.leaves]), axis=0, return_inverse=True)
-    right, right_of = np.unique(
-        np.column_stack([shown, levels, labels]), axis=0, return_inverse=True
-    )
-    tails, heads = fitting(Nodes(nodes.trees, left[:, 1:]), left[:, 0], right)
-    n, m = len(left), len(right)
-    supply, demand = np.bincount(left_of.ravel()), np.bincount(right_of.ravel())
-    room = np.minimum(supply[tails], demand[heads])
-    tail = np.concatenate([np.full(n, n + m), tails, n + np.arange(m)])
-    head = np.concatenate([np.arange(n), n + heads, np.full(m, n + m + 1)])
-    capacity = np.concatenate([supply, room, demand]).astype(np.int32)
-    size = n + m + 2
-    graph = coo_array((capacity, (tail, head)), shape=(size, size)).tocsr()
-    flow = maximum_flow(graph, n + m, n + m + 1).flow.tocoo()
-    used = (flow.data > 0) & (flow.row < n) & (flow.col >= n) & (flow.col < n + m)
-    return _dealt(
-        flow.row[used], flow.col[used] - n, flow.data[used], left_of.ravel(), right_of.ravel()
-    )
+    flow = Flow(nodes, keys, levels, labels, shown)
+    return _dealt(flow.ways, flow.left_of, flow.right_of)
 
 
-def _dealt(tail: Ints, head: Ints, amount: Ints, left_of: Ints, right_of: Ints) -> Ints:
+def _dealt(ways: Ways, left_of: Ints, right_of: Ints) -> Ints:
     """Deal the rows of each distinct original out to the distinct released rows, as they flow."""
     found = np.full(len(right_of), -1)
+    tail, head, amount, _ = ways
     order = np.lexsort((head, tail))
     givers = np.argsort(left_of, kind="stable")
     first = np.searchsorted(left_of[givers], tail[order])

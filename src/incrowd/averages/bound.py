@@ -15,9 +15,10 @@ from incrowd.run.stop import Stop
 
 MARGIN, FAR = 1e-9, 4e-14  # of rounding: a share, and of the square of the farthest coordinate
 SHARES = (0.5, 1.0)  # of the room that is left to a price, round by round
-MOST_ROWS = 20_000  # beyond which sets of rows are too many to be searched
+MOST_ROWS = 60_000  # of which the checker compares every pair
 BUDGET, CHECKED = 3_000, 500  # sets looked at for a row to lift it, and on average to check all
 MOST_SETS = 5_000_000  # looked at to lift prices from one size of sets to the next
+PIECE = 2_000  # rows whose prices are lifted between two looks at that
 
 
 class Priced(NamedTuple):
@@ -86,8 +87,11 @@ def lifted_prices(
         nearest = np.ascontiguousarray(found.near[:, : b - 1])
         sets = 0
         for share in SHARES:
-            turn = rng.permutation(n)
-            sets += lift(place, ends, price, fewer, nearest, b, share, turn, BUDGET, stop.over)
+            for turn in np.split(rng.permutation(n), range(PIECE, n, PIECE)):
+                if sets <= MOST_SETS:
+                    sets += lift(
+                        place, ends, price, fewer, nearest, b, share, turn, BUDGET, stop.over
+                    )
         whole = np.floor(lowered(price, points) * unit).astype(np.int64)
         price = whole / unit
         checked = -1 if stop.now() else looked_at(place, price, fewer, left, stop.over)

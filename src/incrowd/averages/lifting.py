@@ -134,7 +134,8 @@ def lift(
 ) -> int:
     """Raise each price in turn by a share of the room that is left; return the sets looked at.
 
-    Prices that are lawful stay so.  near: the k − 1 rows nearest to each, one lawful class.
+    Prices that are lawful stay so.  order: int64: rows, in turn.  near: the k − 1 rows nearest to
+    each, one lawful class.
     fewer: float64, shape (k, rows): lawful prices for b rows, by b.  ends: of the boxes of rows.
     """
     n, m = place.shape
@@ -143,7 +144,7 @@ def lift(
     most, top = price - fewer[k - 1] * (k - 1) / k, np.full(ends.shape[1], -np.inf)
     for i in range(n):
         top[i // SIZE] = max(top[i // SIZE], most[i])
-    for done in range(n):
+    for done in range(len(order)):
         if done % 16 == 0 and halted(over):
             break
         i = order[done]

@@ -23,8 +23,10 @@ BOX, LEAST = 3.0, 0.05  # the most that a price may be: times its own, and of th
 FIRST = 1.06  # prices to begin with, times their own
 STEP, FASTER, MOST_STEP = 0.3, 1.1, 0.9  # a share of the way, and what it grows by
 ROUNDS, NEAR = 50, 5e-4  # the share of the sum below which no more is sought
-LOOKS = 4_000_000  # sets looked at in all
-SHARE = 10  # no round has more than one in so many: too few rounds gain nothing
+# sets looked at in all.  A row of a set in the program counts as one more in each round, and so do
+# BOXES boxes that a row is held against: each takes some 4 µs
+LOOKS, BOXES = 6_000_000, 600
+SHARE = 15  # no round has more than one in so many: too few rounds gain nothing
 STEPS, LEAN = (
     500,
     0.3,
@@ -53,10 +55,13 @@ def programmed(place: Floats, price: Floats, fewer: Floats, stop: Stop) -> Float
         sets, looked = mend(place, ends, lawful, fewer, k, min(left, LOOKS // SHARE), stop.over)
         if looked < 0:
             break
-        left -= looked
+        left -= looked + len(place) * ends.shape[1] // BOXES
         if lawful.sum() > price.sum():
             price, step = lawful, min(step * FASTER, MOST_STEP)
         program = program.with_sets(place, sets)
+        left -= program.sets.size
+        if left < 0:
+            break
         goal = program.nearer(stop)
         if program.most() - price.sum() <= NEAR * price.sum():
             break

@@ -225,6 +225,11 @@ def marked(
     rules = [entry(rule) for rule in proof.facts.get("pricing") or []]
     groups = [[MARK + column for column in group] for group in proof.facts.get("groups") or []]
     facts = proof.facts | {"hierarchies": known, "pricing": rules, "groups": groups}
+    if "constraints" in facts:
+        said = facts["constraints"]
+        linked = [[MARK + column for column in link] for link in said["linked"]]
+        fixed = [MARK + column for column in said["fixed"]]
+        facts["constraints"] = said | {"fixed": fixed, "linked": linked}
     ladders = proof.ladders.with_columns((MARK + pl.col("column")).alias("column"))
     names = {role: [MARK + column for column in columns] for role, columns in roles.items()}
     return proof._replace(facts=facts, ladders=ladders), names, [entry(model) for model in models]

@@ -16,6 +16,8 @@ from incrowd.checker.files import Proof, is_release, read_json, same, sha256
 from incrowd.checker.ladder import validated
 from incrowd.checker.rejection import STATEMENT, RejectedError, require
 
+BESIDE = "delete_rows", "deleted_rows", "averaged", "constraints"  # where the proof states them
+
 
 def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     """Reject a proof whose hierarchy of a column is not that of a file, hash and content."""
@@ -103,7 +105,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str,
         "optimal": facts["cost"] == facts["bound"],
         "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),
-        **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
+        **{n: facts[n] for n in BESIDE if n in facts},
         **({"star": facts["star"]} if facts.get("star", "*") != "*" else {}),
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }

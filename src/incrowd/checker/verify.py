@@ -9,14 +9,13 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import averages, both, combinations, crowds, files, inequality, oddsets
+from incrowd.checker.constrained import held_by, priced, require_obeyed
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
 from incrowd.checker.dropped import spent
 from incrowd.checker.inequality import Ints
-from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
-from incrowd.checker.lean import codes_of
 from incrowd.checker.models import least_size
 from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_statement, said_by
@@ -39,9 +38,10 @@ class Verdict:
     facts: when accepted, what was proved: rows, suppressed_rows, columns (of the release), models,
         roles, deleted_rows (with ``most_deleted`` and ``deletion_price``, where rows may be),
         star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
-        they mean, see ``costs.meaning``), gap, optimal; and in units of 1/``scale`` (of the proof,
-        see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least the bound)
-        and ``most`` (what a release costs in which every cell is suppressed).
+        they mean, see ``costs.meaning``), constraints (``fixed`` and ``linked`` columns, where the
+        bound is of releases that obey them alone), gap, optimal; and in units of 1/``scale`` (of
+        the proof, see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least
+        the bound) and ``most`` (what a release costs in which every cell is suppressed).
         Not proved is what ``unchecked`` names: models that the release is said to obey, and the
         checker does not know; nor the factors of a ``veil`` that the statement names.
     proof: when accepted, what the proof says.
@@ -120,6 +120,8 @@ def compared(
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi, read[0])
     sensitive = secrets_of(before, after, origin, roles, models)
+    held = held_by(proof, qi, ranges)
+    require_obeyed(held, text[0][origin], text[1], ladders)
     if "averaged" in facts:
         return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
@@ -130,14 +132,15 @@ def compared(
     known = combinations.counted(proof, text[1], models, sensitive, ranges)
     law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
     cells = left.everyone(text[0][origin])
-    totals = [price_total(proof, part, cells, (ladders, ranges), law) for part in known[1]]
+    given = cells, ladders, ranges, law, held
+    totals = [price_total(proof, part, given) for part in known[1]]
     total = combinations.total_of(totals, *known, cells, ladders, quantum)
     proven = -(-left.least(total, proof) // quantum) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     columns = [name.removeprefix(files.MARK) for name in after.columns]
     found = {"rows": before.height, "columns": columns, "costs": costs, "suppressed_rows": dropped}
-    found |= left.told(facts["scale"])
+    found |= left.told(facts["scale"]) | held.told()
     return found | {"proven": proven, "most": spent(before.height + left.missing, ladders)}
 
 
@@ -158,27 +161,23 @@ def require_columns(
     require_unchanged(before, after, origin, roles, safe)
 
 
-def price_total(
-    proof: files.Proof, part: combinations.Part, cells: Any, hierarchies: Any, law: Any
-) -> int:
+def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
 
-    That is asked in the table of the part's columns alone.  ``cells``: of the original, in the
-    order of the release.  ``hierarchies``: ladders and ranges.  ``law``: a ``Lawful``, or None.
+    That is asked in the table of the part's columns alone.  ``given``: the cells of the original,
+    in the order of the release; ladders; ranges; a ``Lawful``, or None; what is fixed or linked.
     """
+    cells, ladders, ranges, law, held = given
     quantum, (prices, group, k) = proof.facts["quantum"], part
     price = proof.rows[prices].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
-    (ladders, ranges), trees, leaves = hierarchies, [], []
-    for column in sorted(group, key=ranges.__contains__):  # most of the patterns last
-        leaf, *table = tables(ladders[column])
-        if column in ranges:
-            leaf, table = pl.Series(ranges[column].leaves), ranges[column].windows()
-        leaves.append(codes_of(cells[column], leaf))
-        trees.append(table if column in ranges else tuple(table))
-    dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
     highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
+    beyond = highest // quantum + 1
+    columns = list(priced(held, group, cells, (ladders, ranges), beyond))
+    leaves, trees = [column[0] for column in columns], [column[1] for column in columns]
+    dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
+    dearest += beyond * len(held.fixed)
     plain = sets.mark, k, None, k
     mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain
     require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")

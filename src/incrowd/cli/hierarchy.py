@@ -176,7 +176,6 @@ def _values(
     table: str, column: str, reading: Mapping[str, str | None], na: Sequence[str]
 ) -> tuple[tuple[str | None, ...], list[int]]:
     """Read a column's distinct values, some of them declared missing, and the rows of each."""
-    import numpy as np
 
     from incrowd.hierarchy.missing import declared
 
@@ -185,7 +184,7 @@ def _values(
         near = did_you_mean(column, frame.columns)
         raise InputError(f"{shown(table)} has no column {column!r}{near}")
     encoded = frame.encode(column)
-    counts = np.bincount(encoded.codes, minlength=len(encoded.values)).tolist()
+    counts = encoded.counts.tolist()
     marks = [text.removeprefix(f"{column}=") for text in na]  # as --na of other commands has it
     known = [value for value in encoded.values if value is not None]
     return declared(encoded.values, split_names(marks, known)), counts

@@ -204,6 +204,7 @@ def answer(facts: Mapping[str, Any]) -> str:
         whose = "more does not say whose it is, and is", "more do not say whose they are, and are"
         left_out += f" ({counted(nobody, *whose)} left out)"
         which = "lawful release of these rows"
+    which += obeying(facts.get("constraints", {}))
     return "\n".join(
         (
             f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell "
@@ -215,6 +216,14 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
+
+
+def obeying(constraints: Mapping[str, Any]) -> str:
+    """Say of which releases alone the bound is, where it is not of all lawful ones."""
+    fixed, linked = constraints.get("fixed", ()), constraints.get("linked", ())
+    told = [f"leaves {' and '.join(map(called, fixed))} unchanged"] if fixed else []
+    told += [f"generalizes {' and '.join(map(called, link))} together" for link in linked]
+    return f" that {', and '.join(told)}" if told else ""
 
 
 def cells_of(facts: Mapping[str, Any]) -> str:

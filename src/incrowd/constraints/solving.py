@@ -1,9 +1,10 @@
 """Solving a constrained problem part by part, on one budget."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
@@ -21,6 +22,20 @@ from incrowd.text.units import counted
 
 COMPARING = ("engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
+
+
+@dataclass(frozen=True, eq=False)
+class Parted(Solved):
+    """A solution under fixed and linked columns, and what is known of the parts of its table.
+
+    Attributes
+    ----------
+    parts: the problems that were solved, without fixed columns and with linked ones as one.
+    place: int64, shape (copies,): which copy of the parts, one after another, each copy became.
+    """
+
+    parts: tuple[tuple[Problem, Solved], ...] = ()
+    place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Context) -> Solved:
@@ -53,12 +68,15 @@ def solve_with(
     cost = solution.cost if instance.rows else 0
     bound = sum(found.bound for found in solved)
     own = bound if trees is instance.trees else 0
-    result = Solved(
+    each = [Solution(part.instance, np.arange(part.instance.rows)) for part in split.problems]
+    result = Parted(
         solution,
         cost,
         own,
         solved[-1].method,
         min((found.ended for found in solved), key=ENDINGS.index),
+        parts=tuple(zip(split.problems, solved, strict=True)) if own else (),
+        place=linked.lift(split.lift(each)).classes,
     )
     return result, bound
 

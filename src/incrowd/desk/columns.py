@@ -28,7 +28,7 @@ def described(source: Source, guess: Guess, decimal: str) -> dict[str, Any]:
         column = source.encode(guess.column)
     except InputError:  # lists and the like have no text form
         return found
-    counts = np.bincount(column.codes, minlength=len(column.values))
+    counts = column.counts
     gone = int(counts[0]) if column.values[:1] == (None,) else 0
     return found | {
         "distinct": len(column.values) - (column.values[:1] == (None,)),

@@ -72,7 +72,7 @@ def preview(
 def rows_by(column: Column, leaves: Sequence[str | None]) -> Any:
     """int64, shape (leaves,): the rows of each value."""
     place = {value: code for code, value in enumerate(column.values)}
-    counts = np.bincount(column.codes, minlength=len(column.values))
+    counts = column.counts
     return np.array([counts[place[leaf]] for leaf in leaves], np.int64)
 
 

@@ -263,9 +263,7 @@ def solution_of(table: Coded, released: pl.DataFrame, place: Ints) -> Solution:
                 told = f"{len(lacking)} of its labels in {tree.column!r} are not today's"
                 raise InputError(OTHER.format(told))
             least[:, j] = [known[label][0] for label in labels]
-    if (least > solution.levels).any() and not any(
-        isinstance(tree, RangeFamily) for tree in table.instance.trees
-    ):
+    if (least > solution.levels).any():
         solution = Solution(table.instance, solution.classes, least=least)
     return solution
 

@@ -16,16 +16,10 @@ def column_figures(
     name: str, column: Column, star: str, original: Column | None = None, tree: Family | None = None
 ) -> ColumnFigures:
     """Describe one quasi-identifier; ``tree`` is its hierarchy over the original's values."""
-    counts = dict(
-        zip(
-            column.values,
-            np.bincount(column.codes, minlength=len(column.values)).tolist(),
-            strict=True,
-        )
-    )
+    counts = dict(zip(column.values, column.counts.tolist(), strict=True))
     loss = whole = None
     if original is not None:
-        before = dict(zip(original.values, np.bincount(original.codes).tolist(), strict=True))
+        before = dict(zip(original.values, original.counts.tolist(), strict=True))
         loss = entropy_loss(counts, before, star, tree)
         whole = entropy(np.array(list(before.values()))) * sum(before.values())
     return ColumnFigures(

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import Instance
 
@@ -20,7 +19,7 @@ class Solution:
     instance: what it solves.
     classes: int64, shape (rows,): class of each copy, dense ids 0..class_count-1.
     least: int64, shape (classes, columns): the lowest level at which each class may show a column,
-        where that is more than its join asks for; None where joins say all.
+        where that is more than its join asks for, 0 of intervals; None where joins say all.
     """
 
     instance: Instance
@@ -72,10 +71,7 @@ class Solution:
                 levels[:, j] = low[:, j] != high[:, j]
             else:
                 levels[:, j] = tree.join_levels(low[:, j], high[:, j])
-        if self.least is None:
-            return levels
-        trees_of(trees, "what asks for more than the join of a class")
-        return np.maximum(levels, self.least)
+        return levels if self.least is None else np.maximum(levels, self.least)
 
     @cached_property
     def class_costs(self) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from incrowd.run.stop import Stop
 from incrowd.tables.atomic import scratch
 from incrowd.tables.base import FewerRows, Source
 
+Paths = tuple[str | Path, str | Path]  # of the original and the release
 EFFORTS = 2**-10, 2**-5, 1.0  # shares of what the checker looks at, one after another
 ALIKE = 500  # bounds that differ by less than such a part of the cost are about the same
 

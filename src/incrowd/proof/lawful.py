@@ -31,7 +31,7 @@ from incrowd.privacy.pricing import (
 from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.problem.problem import Problem
-from incrowd.run.stop import Stop
+from incrowd.run.stop import Stop, watched
 
 SHARED = ("alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure")
 PART_OF_ROW = 4096
@@ -256,17 +256,36 @@ def lawful_prices(
     columns: names of the sensitive attributes.
     bound: in units of 1/scale: what lawful prices have proven otherwise; None when nobody has
         sought any, so that ``start`` may be far from the best.
-    stop: when to raise them no further.
+    stop: when to raise them no further; where nobody has sought any, its time limit is also that of
+        the search for them.
     """
+    stop = stop or Stop()
+    if bound is not None:
+        return _near(problem, rules, columns, start, bound, stop, Stop())
+    walks = Stop(stop.time_limit)  # how long these take is not known
+    with watched(walks):
+        return _near(problem, rules, columns, start, bound, stop, walks)
+
+
+def _near(
+    problem: Problem,
+    rules: Sequence[Plain],
+    columns: Sequence[str],
+    start: Prices,
+    bound: int | None,
+    stop: Stop,
+    walks: Stop,
+) -> Prices | None:
     k, instance = problem.smallest_class, problem.instance
-    tree = LawfulTree(instance, *assembled(problem, parts_of(rules, problem, columns, k), k))
+    pricing = assembled(problem, parts_of(rules, problem, columns, k), k)
+    tree = LawfulTree(instance, *pricing, walks)
     u = start.price / start.quantum
     worst = sum(t.dearest for t in instance.trees)
     bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
     sized = any(rule["rule"] == "sizes" for rule in rules)
     first = None
     if bound is None:
-        visits = affordable(instance.columns, most=MOST_VISITS)
+        visits = affordable(instance.columns, walks.left(), MOST_VISITS)
         first, complete = first_prices(tree, visits)
         if not complete:
             return None
@@ -282,7 +301,7 @@ def lawful_prices(
         schedule = LawfulPriceBound()
         known.append(safe_prices(tree, first, bits))
     best = max(known, key=lambda prices: prices.bound(instance.counts))
-    u = schedule.ascend(tree, best.price / best.quantum, (stop or Stop()).now)
+    u = schedule.ascend(tree, best.price / best.quantum, stop.now)
     return better(best, safe_prices(tree, u, bits), instance.counts)
 
 

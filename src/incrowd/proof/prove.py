@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
 from incrowd.proof.confirm import by_size, confirmed, dialect_of, priced, within_limits
+from incrowd.proof.constrained import under_constraints
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import (
@@ -87,30 +89,41 @@ def prove(
     sizes = {name: len(known) for name, known in values.items()}
     if release.averaged is not None:
         evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
-        paths = original, released
-        return write_averages(file, evidence, release, release.averaged, paths)
-    problem, solved = of_checked(problem, solved, unchecked)
+        return write_averages(file, evidence, release, release.averaged, (original, released))
     stop = Stop(release.policy.time_limit)  # for prices that the search did not look for
-    if release.protected is not None:
-        known = Certificate(release.protected.least.prices)
-    elif release.deleted is not None:
-        known = of_deleted(release.deleted, problem)
-    elif (whole := rules_of_whole(models)) is not None:
-        known = Certificate(certified(table, release.k, solved.lawful), whole)
-    elif problem.one_class:
-        known = price_of_one_class(problem.instance)
-    else:
-        known = certificate(problem, solved, models, sizes, stop=stop)
+    problem, solved = of_checked(problem, solved, unchecked)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
-    evidence = priced(evidence, known)
-    if by_size(known):
-        sure = confirmed(evidence, original, released)
-        if sure is None:
-            known = certificate(problem, solved, models, sizes, by_size=False, stop=stop)
-            sure = priced(evidence, known)
-        evidence = sure
-    evidence = within_limits(evidence, problem, original, released, stop.time_limit)
-    return write_proof(file, evidence, original, released)
+    paths = original, released
+    found = under_constraints(evidence, release, sizes, stop, paths)
+    if found is None:
+        find = partial(certificate, problem, solved, models, sizes, stop=stop)
+        known = known_of(release, problem, solved, models, find)
+        evidence = priced(evidence, known)
+        if by_size(known):
+            sure = confirmed(evidence, *paths)
+            evidence = priced(evidence, find(by_size=False)) if sure is None else sure
+        found = within_limits(evidence, problem, *paths, stop.time_limit)
+    return write_proof(file, found, *paths)
+
+
+def known_of(
+    release: "Published",
+    problem: Problem,
+    solved: Solved,
+    models: Sequence[Mapping[str, Any]],
+    find: Callable[[], Certificate],
+) -> Certificate:
+    """Return the prices of a release without fixed or linked columns.
+
+    ``find``: looks for the best ones of an ordinary release.
+    """
+    if release.protected is not None:
+        return Certificate(release.protected.least.prices)
+    if release.deleted is not None:
+        return of_deleted(release.deleted, problem)
+    if (whole := rules_of_whole(models)) is not None:
+        return Certificate(certified(release.coded, release.k, solved.lawful), whole)
+    return price_of_one_class(problem.instance) if problem.one_class else find()
 
 
 def of_checked(

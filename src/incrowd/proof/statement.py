@@ -10,6 +10,8 @@ from incrowd.proof.writing import VERSION, sha256_of
 from incrowd.text.marks import STAR
 from incrowd.text.units import gap_of
 
+BESIDE = "delete_rows", "deleted_rows", "averaged", "constraints"
+
 
 def statement(
     facts: Mapping[str, Any], proof: str | Path, veil: Mapping[str, float] | None = None
@@ -45,7 +47,7 @@ def statement(
         "cost": cost,
         **said,
         "suppressed_rows": facts["suppressed_rows"],
-        **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
+        **{n: facts[n] for n in BESIDE if n in facts},
         **({"star": facts["star"]} if facts.get("star", STAR) != STAR else {}),
     }
 

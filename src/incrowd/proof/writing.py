@@ -60,6 +60,8 @@ class Evidence:
     dropped, most_dropped, aside: rows left out, how many may be, and what they cost.
     proven: the bound where it is not that of the prices alone, in units of 1/scale.
     deleted: rows that were cheaper to delete; ``prices`` are then those of the whole table.
+    fixed, linked: columns that stay as they are, lists of columns at one level in each row, where
+        ``prices`` are those of such releases alone.
     """
 
     solution: Solution
@@ -81,6 +83,8 @@ class Evidence:
     aside: int = 0
     deleted: "Deleted | None" = None
     proven: int | None = None
+    fixed: Sequence[str] = ()
+    linked: Sequence[Sequence[str]] = ()
 
 
 def write_proof(
@@ -156,6 +160,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "suppress_rows": evidence.most_dropped,
         "suppressed_rows": evidence.dropped,
         **({} if gone is None else deletions(gone)),
+        **constraints(evidence),
         "spreadsheet_safe": evidence.spreadsheet_safe,
     }
 
@@ -165,6 +170,14 @@ def deletions(gone: "Deleted") -> dict[str, Any]:
     deletion = gone.deletion
     asked = {"price": deletion.price, "most": deletion.limit(gone.table.instance.rows)}
     return {"delete_rows": asked, "deleted_rows": len(gone.rows)}
+
+
+def constraints(evidence: Evidence) -> dict[str, Any]:
+    """Return what a proof says of columns that its bound takes for fixed or linked."""
+    if not (evidence.fixed or evidence.linked):
+        return {}
+    linked = [list(names) for names in evidence.linked]
+    return {"constraints": {"fixed": list(evidence.fixed), "linked": linked}}
 
 
 def ranges_stated(

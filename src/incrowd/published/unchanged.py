@@ -137,7 +137,7 @@ def of_exceptions(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[
 
 def alone(column: Column, k: int) -> int:
     """Return how many rows have a value, not a missing one, that fewer than k rows have."""
-    counts = np.bincount(column.codes, minlength=len(column.values))
+    counts = column.counts
     if column.values and column.values[0] is None:
         counts[0] = 0
     return int(counts[counts < k].sum())

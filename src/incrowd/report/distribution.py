@@ -172,7 +172,7 @@ def star_bar(new: dict[str | None, int], star: str, before: int | None) -> list[
 
 def counted(column: Column) -> dict[str | None, int]:
     """Rows of each value that occurs."""
-    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
+    counts = column.counts.tolist()
     return {v: n for v, n in zip(column.values, counts, strict=True) if n}
 
 

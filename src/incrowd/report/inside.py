@@ -24,7 +24,7 @@ from incrowd.report.sections import EACH_CLASS
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
 from incrowd.text.shell import shell_line
-from incrowd.text.units import shown, shown_gap
+from incrowd.text.units import shown, shown_gap, three_places
 
 FINDS_ROW = (
     "Somebody who knows all quasi-identifiers of a person in the table finds the row with a "
@@ -308,8 +308,8 @@ def line(one: Mapping[str, Any]) -> list[Any]:
         f"{one['tries']:,}",
         f"{one['rate']:.1%}" if tried else "–",
         f"{one['control_rate']:.1%}" if control else "–",
-        figure(one["risk"]),
-        f"{figure(one['low'])} to {figure(one['high'])}",
+        three_places(one["risk"]),
+        f"{three_places(one['low'])} to {three_places(one['high'])}",
     ]
 
 
@@ -318,8 +318,3 @@ def named(one: Mapping[str, Any]) -> Html:
     if one["column"] is None:
         return cell_text(one["name"])
     return joined(cell_text(one["name"]), " (", cell_text(one["column"]), ")")
-
-
-def figure(value: float | None) -> str:
-    """Write a risk or a limit of it."""
-    return "–" if value is None else f"{value:.3f}"

@@ -11,7 +11,7 @@ from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.report.weighed import Weighed
 from incrowd.tables.base import Column
-from incrowd.text.units import counted, shown, shown_gap, shown_price
+from incrowd.text.units import counted, shown, shown_gap, shown_price, three_places
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
 MOST_PAIRS = 15  # in a picture; the table beside it has all
@@ -264,16 +264,15 @@ def relations(view: View, pictures: Pictures) -> Section | None:
 def pair_table(pairs: list[Pair], compare: bool) -> Html:
     """The same as figures."""
 
-    def v(value: float | None) -> str:
-        return "–" if value is None else f"{value:.3f}"
-
     def names(pair: Pair) -> Html:
         return joined(cell_text(pair.one), " · ", cell_text(pair.other))
 
     if compare:
-        lines = [[names(p), v(p.before), v(p.after), f"{p.rows:,}"] for p in pairs]
+        lines = [
+            [names(p), three_places(p.before), three_places(p.after), f"{p.rows:,}"] for p in pairs
+        ]
         return table("Cramér's V of pairs", ["columns", "before", "after", "rows after"], lines)
-    lines = [[names(p), v(p.after), f"{p.rows:,}"] for p in pairs]
+    lines = [[names(p), three_places(p.after), f"{p.rows:,}"] for p in pairs]
     return table("Cramér's V of pairs", ["columns", "V", "rows"], lines)
 
 

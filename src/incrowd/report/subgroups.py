@@ -42,7 +42,7 @@ def subgroups(
     column = column.compact()
     if not 2 <= len(column.values) <= MOST_VALUES or not cells:
         return []
-    rows = np.bincount(column.codes, minlength=len(column.values))
+    rows = column.counts
     total = np.bincount(column.codes, changed, len(column.values))
     order = np.argsort(-rows, kind="stable")
     head, tail = order[:MOST_GROUPS], order[MOST_GROUPS:]

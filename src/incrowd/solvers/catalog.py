@@ -85,13 +85,17 @@ def has_reductions(solver: Solver) -> bool:
     return hasattr(solver, "reductions")
 
 
-def with_reductions(method: str | Solver, level: str) -> Solver:
+def with_reductions(method: str | Solver, level: str | None) -> str | Solver:
     """Return a solver that applies the reductions of ``level``: "paper", "all" or "none".
+
+    Without a level it is the method as it is given.
 
     Raises
     ------
     InputError: no method is named, or one that has no reductions; or there is no such level.
     """
+    if level is None:
+        return method
     require_level(level)
     solver = None if method == "auto" else by_id(method) if isinstance(method, str) else method
     if solver is None or not has_reductions(solver):

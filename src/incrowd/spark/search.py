@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd._api import configured
 from incrowd.bounds.lawful_price import first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
@@ -23,6 +22,7 @@ from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
+from incrowd.solvers.catalog import with_reductions
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.search import Search
 from incrowd.solvers.progress import Progress
@@ -50,7 +50,7 @@ def solved_as_asked(instance: Instance, task: Task) -> tuple[Problem, Solved]:
     """Search by the method that was asked for, within its time."""
     context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
     problem = Problem(instance, task.model, task.names)
-    return problem, solve_problem(problem, configured(task.method, task.reductions), context)
+    return problem, solve_problem(problem, with_reductions(task.method, task.reductions), context)
 
 
 def polish(task: Task, table: pa.Table) -> pa.Table:

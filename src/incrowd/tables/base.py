@@ -44,6 +44,11 @@ class Column:
         place = {value: code for code, value in enumerate(values)}
         return np.array([place.get(v, -1) for v in self.values] or [-1], np.int32)[self.codes]
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """int64, shape (values,): how many rows have each."""
+        return np.bincount(self.codes, minlength=len(self.values))
+
     def shows(self, text: str | None) -> NDArray[np.bool_]:
         """bool, shape (rows,): which cells are this text."""
         return self.codes == (self.values.index(text) if text in self.values else -1)

@@ -114,7 +114,7 @@ def sums_up(column: Column) -> bool:
     last = column.codes[-1]
     if not any(numbers([column.values[last]])) or (column.codes == last).sum() > 1:
         return False
-    times = np.bincount(column.codes, minlength=len(column.values))
+    times = column.counts
     return any(
         0 < found[last] == max(found) < math.inf
         and min(found) >= 0

@@ -110,7 +110,7 @@ def repeating(source: Source, names: Sequence[str]) -> Iterator[tuple[str, int, 
     """Yield the columns with values in several rows: how many these are, and how many in all."""
     for name in names:
         column = source.encode(name)
-        counts = np.bincount(column.codes, minlength=len(column.values))
+        counts = column.counts
         there = np.array([bool(value) for value in column.values], bool)
         if several := int((counts[there] > 1).sum()):
             yield name, several, int(there.sum())

@@ -105,6 +105,11 @@ def rounded(value: float | Fraction, digits: int, way: Callable[[Fraction], int]
     return f"{way(scaled) / 10**digits:.{digits}f}".rstrip("0").rstrip(".")
 
 
+def three_places(value: float | None) -> str:
+    """Write a number that is no cost, such as a risk, to three places; a dash where it is none."""
+    return "–" if value is None else f"{value:.3f}"
+
+
 class Priced:
     """What follows from a cost, a bound on all and the worst cost, in units of 1/scale."""
 

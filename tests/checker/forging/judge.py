@@ -11,6 +11,7 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
+from forging import constrained
 from forging.averaged import averaged_faults
 from forging.combined import KIND, combined_faults, least_combined
 from forging.intervals import intervals_of, range_faults
@@ -85,6 +86,14 @@ def faults_of(
         + dropped_faults(before, dropped, facts, said)
         + cost_faults((kept, deleted), after, ladders, choices, facts, said, dropped)
         + meaning_faults(ladders, ranges, said)
+        + constrained.constrained_faults(
+            kept,
+            after,
+            ladders,
+            facts,
+            said,
+            guarded if facts.get("spreadsheet_safe") is True else lambda text: text,
+        )
     )
 
 
@@ -310,6 +319,8 @@ def cost_faults(
     """
     safe, models = facts.get("spreadsheet_safe") is True, facts["models"]
     (kept, deleted), every = rows, [*rows[0], *rows[1]]
+    held = facts.get("constraints", constrained.NONE)
+    apart = {*held["fixed"], *(name for link in held["linked"] for name in link)}
     aside = dropped * sum(
         max((p[-1][1] for p in one.values()), default=0) for one in ladders.values()
     )
@@ -325,8 +336,12 @@ def cost_faults(
         lawful = together(models, members, every)
         if not lawful or not all(obeys(model, members, every, models) for model in models):
             return None
-        one = 0
+        one = constrained.class_cost([every[i] for i in members], ladders, held)
+        if one is None:
+            return None
         for column, some in choices.items():
+            if column in apart:
+                continue
             open_to = [some[every[i][column]] for i in members]
             shared = set.intersection(*(set(labels) for labels in open_to))
             one += min(open_to[0][label] for label in shared)

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 from click.testing import CliRunner
 
-from forging import averaged, climbing, facts, meaning, missing, parts, raw
+from forging import averaged, climbing, constrained, facts, meaning, missing, parts, raw
 from forging.bundle import Bundle
 from forging.judge import faults_of
 from forging.plain import ENDS, Plain, Unreadable, proof_of, records, table_of
@@ -21,7 +21,11 @@ from incrowd.cli import cli
 LEVELS = {
     "JSON": facts.CHANGES,
     "tables": parts.CHANGES,
-    "meaning": meaning.CHANGES | missing.CHANGES | climbing.CHANGES | averaged.CHANGES,
+    "meaning": meaning.CHANGES
+    | missing.CHANGES
+    | climbing.CHANGES
+    | averaged.CHANGES
+    | constrained.CHANGES,
     "bytes": raw.CHANGES,
 }
 SHARES = {"JSON": 2, "tables": 2, "meaning": 5, "bytes": 2}

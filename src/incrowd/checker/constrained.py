@@ -1,0 +1,162 @@
+"""Fixed and linked columns, where a proof's bound is one of releases that leave these alone.
+
+A proof may state ``constraints``: columns that are *fixed*, no cell of which changes, and lists of
+columns that are *linked*, whose cells stand at one level in each row, counted down from the star; a
+column with fewer levels than others of its list stays as it is below its own.  The release is held
+against that.  The price inequality is then asked of the classes of such releases alone:
+
+    fixed    a pattern that changes a cell costs more than any rows pay
+    linked   the columns are one; its values are their tuples, and what a tuple shows at a level
+             costs as much as all of its cells
+
+A class of such a release obeys it.  Its rows show one cell in each linked column, perhaps each row
+at a level of its own.  A label stands for one set of values, at whatever levels it stands, so at
+the highest of these levels all rows show the same; and a label has one cost.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker.files import MARK, Proof
+from incrowd.checker.inequality import Ints, Tables
+from incrowd.checker.ladder import nodes, tables
+from incrowd.checker.lean import codes_of
+from incrowd.checker.limits import require_within
+from incrowd.checker.rejection import require, require_none
+
+MOST = 1 << 26  # levels of linked columns times their tuples
+
+
+class Held(NamedTuple):
+    """Columns that are fixed, and lists of linked ones."""
+
+    fixed: Sequence[str] = ()
+    linked: Sequence[Sequence[str]] = ()
+
+    def told(self) -> dict[str, Any]:
+        """Return what a verdict says of them; nothing where there are none."""
+        fixed = [name.removeprefix(MARK) for name in self.fixed]
+        linked = [[name.removeprefix(MARK) for name in link] for link in self.linked]
+        return {"constraints": {"fixed": fixed, "linked": linked}} if fixed or linked else {}
+
+
+def held_by(proof: Proof, qi: Sequence[str], ranges: Mapping[str, Any]) -> Held:
+    """Return the constraints that the proof states, or reject what is none."""
+    said: Any = proof.facts.get("constraints")
+    if said is None:
+        return Held()
+    require(set(said) == {"fixed", "linked"}, "the proof does not say what is fixed and linked")
+    held = Held(said["fixed"], said["linked"])
+    named = [*held.fixed, *(name for link in held.linked for name in link)]
+    fine = bool(named) and len({*named} & {*qi}) == len(named)
+    require(fine, "fixed and linked columns are not quasi-identifiers, each once")
+    levels = all(len(link) > 1 and not ranges.keys() & {*link} for link in held.linked)
+    require(levels, "linked columns are fewer than two, or one of them has a range")
+    kinds = {str(model.get("model")) for model in proof.facts["models"]}
+    alone = "combination" not in kinds and not {"delete_rows", "averaged"} & proof.facts.keys()
+    require(alone, "constraints go with no combinations, deleted rows or averages")
+    return held
+
+
+def require_obeyed(
+    held: Held, before: pl.DataFrame, after: pl.DataFrame, ladders: Mapping[str, pl.DataFrame]
+) -> None:
+    """Reject the first cell of a fixed column that changed, and the first row that tears a link.
+
+    ``before``, ``after``: cells as text, row by row.
+    """
+    for name in held.fixed:
+        wrong = before[name].cast(pl.String).ne_missing(after[name].cast(pl.String)).arg_true()
+        require_none(wrong, "a cell of a fixed column changed", name)
+    for link in held.linked:
+        bits = [levels_of(ladders[name], highest(link, ladders)) for name in link]
+        cells = [frame[name].cast(pl.String) for frame in (before, after) for name in link]
+        names = [str(j) for j in range(len(cells))]
+        kinds = pl.DataFrame(cells, schema=names).with_row_index("row")
+        for row, *texts in kinds.unique(names, keep="first").sort("row").iter_rows():
+            pairs = zip(texts[: len(link)], texts[len(link) :], strict=True)
+            each = (known.get(pair, 0) for known, pair in zip(bits, pairs, strict=True))
+            common = bool(reduce(and_, each))
+            require(common, "linked columns stand at different levels", row + 1)
+
+
+def highest(link: Sequence[str], ladders: Mapping[str, pl.DataFrame]) -> int:
+    """Return how many levels linked columns have together."""
+    return max((int(ladders[n]["level"].n_unique()) for n in link), default=0)
+
+
+def levels_of(ladder: pl.DataFrame, levels: int) -> dict[tuple[Any, Any], int]:
+    """Return (value, label) → a bit for each level of a link at which the value shows the label."""
+    found: dict[tuple[Any, Any], int] = {}
+    own = ladder["level"].n_unique()
+    for level, leaf, label in ladder.select("level", "leaf", "label").iter_rows():
+        some = level + levels - own
+        bits = (2 << some) - 1 if level == 0 else 1 << some
+        found[leaf, label] = found.get((leaf, label), 0) | bits
+    return found
+
+
+def priced(
+    held: Held,
+    group: Sequence[str],
+    cells: pl.DataFrame,
+    hierarchies: tuple[Mapping[str, pl.DataFrame], Mapping[str, Any]],
+    beyond: int,
+) -> Iterator[tuple[Ints, Tables]]:
+    """Yield the columns of a group as the price inequality asks for them.
+
+    Of each the rows' leaves, and what leaves may become; linked ones are one column.
+
+    Parameters
+    ----------
+    cells: of the original.  hierarchies: ladders and ranges.
+    beyond: what no row pays, in units of the ladders' costs.
+    """
+    ladders, ranges = hierarchies
+    links = [link for link in held.linked if {*link} & {*group}]
+    whole = all({*link} <= {*group} for link in links)
+    require(whole, "linked columns are not priced together")
+    for link in links:
+        yield together(link, cells, ladders)
+    linked = {name for link in links for name in link}
+    alone = [column for column in group if column not in linked]
+    for column in sorted(alone, key=ranges.__contains__):  # most of the patterns last
+        leaf, *table = tables(ladders[column])
+        if column in ranges:
+            leaf = pl.Series(ranges[column].leaves)
+        codes = codes_of(cells[column], leaf).astype(np.int64)
+        if column in held.fixed:
+            one = np.arange(len(leaf))
+            yield codes, (np.stack([one, one * 0]), np.stack([one * 0, one * 0 + beyond]))
+        else:
+            yield codes, ranges[column].windows() if column in ranges else (table[0], table[1])
+
+
+def together(
+    link: Sequence[str], cells: pl.DataFrame, ladders: Mapping[str, pl.DataFrame]
+) -> tuple[Ints, Tables]:
+    """Return linked columns as one: the tuple of each row, and nodes and costs of the tuples."""
+    levels, codes, known = highest(link, ladders), [], []
+    for name in link:
+        ladder = ladders[name]
+        leaf = ladder.filter(pl.col("level") == 0)["leaf"]
+        shape = (-1, max(1, len(leaf)))
+        known.append((nodes(ladder).reshape(shape), ladder["cost"].to_numpy().reshape(shape)))
+        codes.append(codes_of(cells[name], leaf))
+    tuples, of_row = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+    size = len(tuples)
+    require_within(levels * size <= MOST, "linked columns have too many values together")
+    node, cost = np.zeros((levels, size), np.int64), np.zeros((levels, size), np.int64)
+    for t in range(levels):
+        at = [max(0, t - levels + len(labels)) for labels, _ in known]
+        shown = []
+        for (labels, costs), level, own in zip(known, at, tuples.T, strict=True):
+            shown.append(labels[level, own])
+            cost[t] += costs[level, own]
+        node[t] = np.unique(np.column_stack(shown), axis=0, return_inverse=True)[1].ravel()
+    return of_row.ravel().astype(np.int64), (node, cost)

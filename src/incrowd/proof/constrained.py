@@ -1,0 +1,93 @@
+"""Prices of releases that leave fixed columns alone and generalize linked ones together.
+
+Such a table falls into parts, in each of which linked columns are one: prices of the parts are
+prices of the whole, of which the checker asks only what such a release may do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.bounds.prices import Prices, WeightedSet
+from incrowd.constraints.solving import Parted
+from incrowd.kernels.types import Ints
+from incrowd.problem.problem import Problem
+from incrowd.proof.certificate import Certificate, certificate
+from incrowd.proof.confirm import Paths, checked, priced, within_limits
+from incrowd.proof.writing import Evidence
+from incrowd.run.stop import Stop
+
+if TYPE_CHECKING:
+    from incrowd.published.base import Published
+
+
+def under_constraints(
+    evidence: Evidence,
+    release: "Published",
+    sizes: Mapping[str, int],
+    stop: Stop,
+    paths: Paths,
+) -> Evidence | None:
+    """Return the evidence with a bound of releases under the same constraints; None without one.
+
+    Parameters
+    ----------
+    sizes: number of values of each sensitive column.
+    paths: of the original and the release, as files.
+    """
+    policy, solved, problem = release.policy, release.solved, release.coded.problem
+    if not (policy.fixed or policy.linked) or not isinstance(solved, Parted) or not solved.parts:
+        return None
+    if evidence.unchecked or evidence.deleted is not None:
+        return None
+    known = joined(problem, solved, evidence.models, sizes, stop)
+    if known is None:
+        return None
+    linked = tuple(tuple(names) for names in policy.linked)
+    evidence = replace(evidence, fixed=tuple(policy.fixed), linked=linked)
+    found = within_limits(priced(evidence, known), problem, *paths, stop.time_limit)
+    return found if checked(found, *paths).accepted else None
+
+
+def joined(
+    problem: Problem,
+    solved: Parted,
+    models: Sequence[Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    stop: Stop,
+) -> Certificate | None:
+    """Return the certificates of the parts as one of the whole; None where they are of two kinds.
+
+    Prices are rounded down to one unit for all, which breaks no inequality.
+    """
+    parts = [part for part, _ in solved.parts]
+    every = [certificate(part, own, models, sizes, by_size=False, stop=stop)
+             for part, own in solved.parts]  # fmt: skip
+    prices = [one.prices for one in every]
+    quantum, size = max(one.quantum for one in prices), problem.smallest_class
+    alike = all(one.rules == every[0].rules and one.size is None for one in every)
+    alike = alike and all(part.smallest_class == size for part in parts)
+    by_rows = any(one.by_rows for one in prices)
+    odd = [one for one in prices if one.odd_sets]
+    alike = alike and not any(one.groups or one.charge for one in prices)
+    alike = alike and not any(quantum % one.quantum for one in odd)
+    if not alike or (by_rows and (odd or every[0].rules)):
+        return None
+    price, sets = np.zeros(problem.instance.distinct, np.int64), []
+    for part, own, at in zip(parts, prices, copies_of(parts, solved.place), strict=True):
+        scaled = np.array([int(p) * quantum // own.quantum for p in own.price], np.int64)
+        price[problem.instance.copies[at]] = scaled[part.instance.copies]
+        sets += [
+            WeightedSet(at[one.copies], int(one.weight) * quantum // own.quantum, one.modulus)
+            for one in own.odd_sets
+        ]
+    whole = Prices(price, quantum, odd_sets=tuple(sets), by_rows=by_rows)
+    return Certificate(whole, every[0].rules)
+
+
+def copies_of(parts: Sequence[Problem], place: Ints) -> list[Ints]:
+    """Return of each part, int64 of shape (its copies,), which copy of the whole each was."""
+    ends = np.cumsum([part.instance.rows for part in parts])
+    return np.split(np.argsort(place), ends[:-1])

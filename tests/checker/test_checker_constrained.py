@@ -1,0 +1,135 @@
+"""Tests of proofs that know fixed and linked columns, against all partitions and against lies."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("pyarrow")
+
+from forging.trying import base, verdict_of
+
+from dial import enough, few
+from incrowd._api import anonymize
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.proof.prove import prove
+from oracle import least_cost
+
+LEVELS = {"a": lambda v: [v, "12" if v in "12" else "34", "*"], "b": lambda v: [v, "*"],
+          "c": lambda v: [v, "*"]}  # fmt: skip
+WAYS: dict[str, dict[str, Any]] = {
+    "linked": {"linked": [["b", "c"]]},
+    "linked with a hierarchy": {"linked": [["a", "b"]]},
+    "fixed": {"fixed": ["c"]},
+    "both": {"linked": [["a", "b"]], "fixed": ["c"]},
+    "all linked": {"linked": [["a", "b", "c"]]},
+}
+
+
+def class_cost(rows: list[dict[str, str]], fixed: list[str], linked: list[list[str]]) -> int | None:
+    """Return what a class costs in halves of a star; None where it changes a fixed column."""
+    level = {}
+    for name, path in LEVELS.items():
+        paths = [path(row[name]) for row in rows]
+        shared = [t for t in range(len(paths[0])) if len({p[t] for p in paths}) == 1]
+        level[name] = len(paths[0]) - 1 - shared[0]  # counted down from the star
+    for link in linked:  # a column stays as it is where the link is above its own levels
+        changed = [level[name] for name in link if level[name] < len(LEVELS[name]("1")) - 1]
+        level |= {name: min([level[name], *changed]) for name in link}
+    if any(level[name] < len(LEVELS[name]("1")) - 1 for name in fixed):
+        return None
+    dear = {"a": [2, 1, 0], "b": [2, 0], "c": [2, 0]}  # two levels that can be changed, or one
+    cost = sum(dear[n][min(level[n], len(dear[n]) - 1)] for n in LEVELS)
+    return len(rows) * cost
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_bound_is_one_of_such_releases(way: str, tmp_path: Path) -> None:
+    """Tests cost and bound against all partitions, and that the proof knows the constraints."""
+    draw, met = random.Random(f"{way} 3"), 0
+    paths = [tmp_path / name for name in ("release.csv", "original.csv", "proof")]
+    (tmp_path / "a.csv").write_text("1;12;*\n2;12;*\n3;34;*\n4;34;*\n")
+    for _ in range(few(4)):
+        rows = [
+            {"a": draw.choice("1234"), "b": draw.choice("xyz"), "c": draw.choice("uv")}
+            for _ in range(7)
+        ]
+        pl.DataFrame(rows).write_csv(paths[1])
+        k = draw.choice([2, 3])
+        asked: Any = {"fixed": [], "linked": [], **WAYS[way]}
+
+        def cost(part: tuple[int, ...], k: int = k, rows: Any = rows, asked: Any = asked) -> Any:
+            return class_cost([rows[i] for i in part], **asked) if len(part) >= k else None
+
+        least = least_cost(7, cost)
+        call: Any = {"hierarchies": {"a": str(tmp_path / "a.csv")}, **WAYS[way]}
+        if least is None:
+            with pytest.raises(NoLawfulReleaseError):
+                anonymize(str(paths[1]), k, **call)
+            continue
+        release = anonymize(str(paths[1]), k, **call)
+        assert release.cost == least / 2
+        release.write(paths[0])
+        facts = prove(release, paths[1], paths[0], paths[2])
+        verdict = check(*paths)
+        assert verdict.accepted, verdict.reason
+        assert verdict.facts["constraints"] == facts["constraints"] == asked
+        assert facts["bound"] <= facts["cost"] == least * facts["scale"] / 2
+        met += facts["bound"] == facts["cost"]
+    assert met or not enough(met, 1)
+
+
+LIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
+    "nothing": ("linked", lambda c: c.update(linked=[]), "not quasi-identifiers, each once"),
+    "twice": ("linked", lambda c: c.update(fixed=["a"]), "not quasi-identifiers, each once"),
+    "another role": ("linked", lambda c: c.update(fixed=["s"]), "not quasi-identifiers"),
+    "alone": ("linked", lambda c: c.update(linked=[["a"]]), "fewer than two"),
+    "other keys": ("linked", lambda c: c.update(more=1), "what is fixed and linked"),
+    "a range": ("fixed, range", lambda c: c.update(linked=[["a", "b"]]), "has a range"),
+    "torn": ("linked", lambda c: c.update(linked=[["b", "c"]]), "at different levels"),
+    "fewer linked": ("linked, hierarchies", lambda c: c.update(linked=[]), "are too high"),
+    "fewer fixed": ("linked, hierarchies", lambda c: c.update(fixed=[]), "are too high"),
+    "fixed and changed": ("fixed", lambda c: c.update(fixed=["b"]), "a fixed column changed"),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies_about_constraints(name: str, tmp_path: Path) -> None:
+    """Tests constraints that are none, that the release breaks, or that the prices do not need."""
+    recipe, change, reason = LIES[name]
+    bundle = base(recipe)
+    change(bundle.facts["constraints"])
+    assert reason in str(verdict_of(bundle, tmp_path).reason)
+
+
+@pytest.mark.parametrize("recipe", ["combinations", "deleted", "mean"])
+def test_constraints_beside_what_they_do_not_go_with(recipe: str, tmp_path: Path) -> None:
+    """Tests proofs whose bounds are made in other ways."""
+    bundle = base(recipe)
+    bundle.facts["constraints"] = {"fixed": bundle.facts["roles"]["qi"][:1], "linked": []}
+    assert "constraints go with no" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_what_verify_and_the_statement_say(tmp_path: Path) -> None:
+    """Tests the words for whom the bound is, and that a statement has to say the same."""
+    table, release, proof, said = (
+        str(tmp_path / name) for name in ("t.csv", "r.csv", "p", "s.json")
+    )
+    Path(table).write_text("a,b,c\n" + "1,x,u\n2,y,u\n1,y,v\n1,x,v\n" * 2)
+    call = ["anonymize", table, "-o", release, "-k", "3", "--fixed", "c", "--linked", "a,b"]
+    made = CliRunner().invoke(cli, [*call, "--proof", proof, "--statement", said])
+    assert made.exit_code == 0, made.output
+    check_it = ["verify", release, "--original", table, "--proof", proof, "--statement", said]
+    told = CliRunner().invoke(cli, check_it)
+    assert "that leaves c unchanged, and generalizes a and b together costs less" in told.output
+    text = Path(said).read_text()
+    assert '"constraints"' in text
+    Path(said).write_text(text.replace('"fixed": [\n   "c"\n  ]', '"fixed": []'))
+    lie = CliRunner().invoke(cli, check_it)
+    assert lie.exit_code == 1 and "the statement's constraints" in lie.output
