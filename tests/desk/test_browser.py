@@ -495,7 +495,7 @@ def test_four_hundred_percent_leave_room_for_the_screen(browser: Any, people: Pa
 
 
 def test_a_path_that_is_wrong_can_be_mended(browser: Any, people: Path):
-    """Tests that an error leaves the path in its field, and that no path is no folder's name."""
+    """Tests that an error leaves the path in its field, and that another table takes its place."""
     wrong = str(people) + "x"
     with browsed(browser, Session()) as found:
         found.page.click("button.main")
@@ -507,3 +507,11 @@ def test_a_path_that_is_wrong_can_be_mended(browser: Any, people: Path):
         found.page.fill("#path", f'"{people}"')  # as Windows copies a path
         found.page.click("button.main")
         found.page.locator("h1:has-text('What may others know')").wait_for()
+        found.page.click("#file")
+        found.page.locator(".note:has-text('not saved')").wait_for()
+        found.go("columns")
+        found.page.locator("#role0").wait_for()
+        people.with_name("other.csv").write_text("a,b\n1,2\n")
+        found.page.click("#file")
+        found.page.click("text=other.csv")
+        found.page.locator("#file:has-text('other.csv · 1 rows')").wait_for()

@@ -109,8 +109,9 @@ def figures(session: Session, given: Given) -> dict[str, Any]:
 
 
 def list_files(session: Session, given: Given) -> dict[str, Any]:
-    """Folders and tables to choose from."""
-    return files.listed(text(given, "folder", "") or ".")
+    """Folders and tables to choose from, those beside the open table first."""
+    beside = Path(session.opened.path).parent if session.opened else "."
+    return files.listed(text(given, "folder", "") or str(beside))
 
 
 def events(session: Session, given: Given) -> Iterator[bytes]:

@@ -5,18 +5,19 @@ import { crowds, curve, trace } from '/draw.js';
 let folder = '', typed = {};
 S.opening = () => {
   const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');
-  const open = async (path, body) => { typed = { path: $('path').value, policy: $('policy').value }; try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
+  const open = async (path, body) => { typed = { path: $('path').value, policy: $('policy').value }; try { await call(path, body); S.error = folder = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
+  const at = path => open('open', { path, policy: $('policy').value });
   const look = where => latest(list, 'files?folder=' + encodeURIComponent(where), found => {
     folder = found.folder;
     const to = (name, label) => h('li', {}, button(label, () => look(name)));
     return [h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
       found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
-      found.tables.map(name => h('li', {}, button(h('b', {}, name), () => open('open', { path: found.folder + '/' + name, policy: $('policy').value }))))),
+      found.tables.map(name => h('li', {}, button(h('b', {}, name), () => at(found.folder + '/' + name))))),
       found.tables.length ? null : soft('No table in this folder.')];
   });
   look(folder);
-  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is only read, and nothing of it leaves this machine.'),
-    form(() => open('open', { path: $('path').value, policy: $('policy').value }), entry('path', 'Path', { size: 50, value: typed.path }),
+  return [h1('Which table is to be published?'), lead('CSV, Excel, Parquet, Arrow, SPSS, Stata or SAS. It is only read, and nothing of it leaves this machine.'), S.other && note('What you have not saved will be lost.'),
+    form(() => at($('path').value), entry('path', 'Path', { size: 50, value: typed.path }),
       entry('policy', ['Policy file ', aside('if there is one; it can ask for more than this page')], { size: 30, value: typed.policy }), button('Open', null, { class: 'main' })),
     list, form(() => open('load', { folder: $('work').value }),
       entry('work', 'Or work saved in the folder', { size: 30 }), button('Open the work'))];
@@ -77,7 +78,6 @@ function panel(c, found) {
           h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), button('Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
     ranges(c, found), options(c)];
 }
-// of texts, their order too
 function ranges(c, found) {
   const now = found.range, ordered = now ? now.kind === 'order' : !found.kind;
   const make = e => {

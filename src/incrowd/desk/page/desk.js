@@ -79,7 +79,7 @@ export function latest(box, path, make) {
 const SCREENS = {};
 export function screen(id, name, make, live) { SCREENS[id] = { name, make, live }; }
 export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'columns';
-export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = ''; draw(true); }
+export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = S.other = ''; draw(true); }
 function bar() {
   $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
   fill($('nav'), Object.entries(SCREENS).map(([id, { name }], i) =>
@@ -88,7 +88,7 @@ function bar() {
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
-/** Rebuild; focus and marks stay. */
+// focus and marks stay
 export function kept(root, build) {
   const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
   build();
@@ -109,9 +109,9 @@ export function draw(fresh) {
   late = !fresh && (held.word || Date.now() - held.hand < 2e3) && setTimeout(draw, 2e3);
   if (late) return SCREENS[here()].live?.();
   held.word = false;
-  const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop;
-  document.title = (S.state.open ? name : 'Open a table') + ' – incrowd desk';
-  kept(main, () => fill(main, error(), S.state.open ? [make(), onward()] : S.opening()));
+  const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop, open = S.state.open && !S.other;
+  document.title = (open ? name : 'Open a table') + ' – incrowd desk';
+  kept(main, () => fill(main, error(), open ? [make(), onward()] : S.opening()));
   main.scrollTop = fresh ? 0 : top;
   if (fresh) main.focus({ preventScroll: true });
 }
@@ -125,7 +125,6 @@ export const needs = () => [h1('No release yet'), lead('This screen shows a rele
 export const stale = () => S.state.stale ? note('You have changed what is asked since: this release was made before. ',
   button('Make it anew', () => go('release'), { class: 'link' })) : null;
 
-// after a reload, too
 let watching = false;
 export async function watch() {
   if (watching) return;
@@ -172,14 +171,14 @@ const running = () => ['job', 'sweep', 'attacks', 'study'].some(id => S.state[id
 export async function opened() {
   S.state = await call('state?table=1');
   S.table = S.state.table;
-  S.figures = null;
+  S.figures = S.other = null;
   draw(true);
   await figures();
   if (S.figures) draw();
   if (running()) watch();
 }
 function notIn(message) {
-  fill($('main'), h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
+  fill($('main'), h1('Not let in'), lead(message), lead('incrowd desk wrote a file that lets in once: open it, or paste its key here.'),
     form(async () => { try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } },
       entry('key', 'Launch key', { type: 'password', autocomplete: 'off' }), button('Enter', null, { class: 'main' })));
 }
@@ -188,9 +187,10 @@ function theme(name) { look.theme = name; localStorage.setItem('theme', name); }
 theme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
 $('theme').onclick = () => theme(look.theme === 'dark' ? 'light' : 'dark');
 for (const id of ['undo', 'redo']) $(id).onclick = () => change(id);
+$('file').onclick = () => { S.other = 1; draw(true); };
 $('form').onchange = bar;
 $('copy').onclick = () => navigator.clipboard?.writeText($('said').textContent).then(() => say('Copied'), () => say('Not copied: mark the text'));
-addEventListener('popstate', () => draw(true));
+addEventListener('popstate', () => draw(true, S.other = 0));
 addEventListener('beforeunload', e => { if (running()) e.preventDefault(); });
 addEventListener('keydown', e => {
   const typing = /INPUT|TEXTAREA|SELECT/.test(e.target.tagName) && !/checkbox|range/.test(e.target.type);
