@@ -93,8 +93,8 @@ LIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
     "other keys": ("linked", lambda c: c.update(more=1), "what is fixed and linked"),
     "a range": ("fixed, range", lambda c: c.update(linked=[["a", "b"]]), "has a range"),
     "torn": ("linked", lambda c: c.update(linked=[["b", "c"]]), "at different levels"),
-    "fewer linked": ("linked, hierarchies", lambda c: c.update(linked=[]), "are too high"),
-    "fewer fixed": ("linked, hierarchies", lambda c: c.update(fixed=[]), "are too high"),
+    "fewer linked": ("linked, fixed", lambda c: c.update(linked=[]), "are too high"),
+    "fewer fixed": ("linked, fixed", lambda c: c.update(fixed=[]), "are too high"),
     "fixed and changed": ("fixed", lambda c: c.update(fixed=["b"]), "a fixed column changed"),
 }
 

@@ -79,7 +79,7 @@ RECIPES: dict[str, str] = {
     "deleted, dear": "-k 3 --delete-rows most=1 --hierarchy a={tree}/deep.csv",
     "fixed": "-k 2 --fixed c {trees}",
     "linked": "-k 2 --linked a,b",
-    "linked, hierarchies": "-k 2 --linked a,b --fixed c {trees}",
+    "linked, fixed": "-k 2 --linked a,b --fixed c {trees}",
     "fixed, range": "-k 2 --fixed c --hierarchy a=range",
     "linked, distinct": "-k 2 --linked a,b --model l=2,on=s {trees}",
     "safe": "-k 2 --spreadsheet-safe --formulas",
