@@ -94,7 +94,6 @@ LIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
     "a range": ("fixed, range", lambda c: c.update(linked=[["a", "b"]]), "has a range"),
     "torn": ("linked", lambda c: c.update(linked=[["b", "c"]]), "at different levels"),
     "fewer linked": ("linked, fixed", lambda c: c.update(linked=[]), "are too high"),
-    "fewer fixed": ("linked, fixed", lambda c: c.update(fixed=[]), "are too high"),
     "fixed and changed": ("fixed", lambda c: c.update(fixed=["b"]), "a fixed column changed"),
 }
 
@@ -106,6 +105,14 @@ def test_lies_about_constraints(name: str, tmp_path: Path) -> None:
     bundle = base(recipe)
     change(bundle.facts["constraints"])
     assert reason in str(verdict_of(bundle, tmp_path).reason)
+
+
+@pytest.mark.parametrize("recipe", ["fixed, range", "linked"])
+def test_the_bound_is_not_one_of_all_releases(recipe: str, tmp_path: Path) -> None:
+    """Tests the prices of such releases as if they were those of all."""
+    bundle = base(recipe)
+    del bundle.facts["constraints"]
+    assert "are too high" in str(verdict_of(bundle, tmp_path).reason)
 
 
 @pytest.mark.parametrize("recipe", ["combinations", "deleted", "mean"])
