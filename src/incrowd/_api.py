@@ -142,7 +142,8 @@ def _release_of(start: Start, tell: Listener) -> Release:
     if policy.suppress_rows and table.source.rows:  # a table without rows breaks nothing
         left = without_rows(table, policy)
         table, rows, units = left.table, left.rows, left.units
-    if table.source.rows and table.attributes:  # before it is taken apart
+    asked = table.attributes and policy.delete_rows is None  # fewer rows may obey what all break
+    if table.source.rows and asked:  # before it is taken apart
         require_lawful_table(table.problem)
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}

@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 DELETED = -1
 
 EVERYTHING = (
-    "to delete every row costs no more than the best release of some; ask a higher price of a "
+    "no release was found that costs less than to delete every row; ask a higher price of a "
     "deleted row (--delete-rows price=…), or set how many may be deleted (most=…)"
 )
 
@@ -87,7 +87,7 @@ def rechecked(problem: Problem, found: Found, deletion: Deletion) -> int:
     Raises
     ------
     VerificationError: a class is too small, too many rows are deleted, or the bound is too high.
-    NoLawfulReleaseError: to delete every row costs no more.
+    NoLawfulReleaseError: to delete every row costs no more than the release.
     """
     rows = problem.instance.rows
     gone = int((~found.kept).sum())

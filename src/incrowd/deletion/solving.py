@@ -77,7 +77,8 @@ def solve_deleting(
     ------
     OutOfScopeError: the model compares classes with the table, or the method cannot count
         deletions.
-    NoLawfulReleaseError: deleting every row costs least, or fewer than k rows are there.
+    NoLawfulReleaseError: deleting every row costs no more than what was found, or fewer than k
+        rows are there.
     StoppedError: the run ended before any release was found.
     """
     context = context or Context()
