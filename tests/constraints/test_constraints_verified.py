@@ -149,9 +149,10 @@ def test_a_budget_is_shared_by_the_groups() -> None:
     assert release.changed["sex"] == 0
 
 
-def test_capped_rows_by_number() -> None:
+@pytest.mark.parametrize("share", ["1/3", "33.3%"])
+def test_capped_rows_by_number(share: str) -> None:
     """Tests the cells that a cap is a share of."""
-    policy = ic.Policy(**ASKED, caps=[{"column": "city", "value": "a", "share": "1/3"}])
+    policy = ic.Policy(**ASKED, caps=[{"column": "city", "value": "a", "share": share}])
     limit = plan_of(coded(from_native(FRAME), policy), policy).limits[0]
     assert (limit.cells, limit.most) == (16, 5)
 

@@ -19,7 +19,7 @@ class Cap:
     Attributes
     ----------
     column: a quasi-identifier; with ``value``, any column.
-    share: from 0 to 1, as written: ``0.1`` and ``"1/10"`` are the same.
+    share: from 0 to 1, as written: ``0.1``, ``"1/10"`` and ``"10%"`` are the same.
     value: the subgroup is the rows whose cell of ``column`` in the original is this; its cells are
         those of all quasi-identifiers in its rows.
     """
@@ -31,7 +31,11 @@ class Cap:
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
             raise InputError(f"caps: column must be a column's name, not {quoted(self.column)}")
-        exact(self.share, f"caps: the share of {self.column!r}", least=0, most=1)
+        whose = f"caps: the share of {self.column!r}"
+        if isinstance(self.share, str) and self.share.strip().endswith("%"):
+            part = exact(self.share.strip()[:-1], f"{whose} in percent", least=0, most=100)
+            object.__setattr__(self, "share", str(part / 100))
+        exact(self.share, whose, least=0, most=1)
         if self.value is not None and not isinstance(self.value, str):
             object.__setattr__(self, "value", str(self.value))
 
