@@ -100,7 +100,11 @@ def test_the_checker_refuses_larger_classes_where_there_may_be_two_or_fewer_rows
 
 @pytest.mark.parametrize(
     ("more", "bound"),
-    [({"linked": [["a", "b"]]}, 9), ({"veil": 1}, 6), ({"linked": [["a", "b"]], "caps": {"a": 1}}, 9)],
+    [
+        ({"linked": [["a", "b"]]}, 9),
+        ({"veil": 1}, 6),
+        ({"linked": [["a", "b"]], "caps": {"a": 1}}, 9),
+    ],
     ids=["linked", "veil", "capped"],
 )
 def test_cells_that_no_join_hides(more: dict[str, Any], bound: int, tmp_path: Path) -> None:
