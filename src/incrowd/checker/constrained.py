@@ -24,7 +24,7 @@ import polars as pl
 
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Tables
-from incrowd.checker.ladder import nodes, tables
+from incrowd.checker.ladder import every_level, tables
 from incrowd.checker.lean import codes_of
 from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import require, require_none
@@ -143,10 +143,8 @@ def together(
     """Return linked columns as one: the tuple of each row, and nodes and costs of the tuples."""
     levels, codes, known = highest(link, ladders), [], []
     for name in link:
-        ladder = ladders[name]
-        leaf = ladder.filter(pl.col("level") == 0)["leaf"]
-        shape = (-1, max(1, len(leaf)))
-        known.append((nodes(ladder).reshape(shape), ladder["cost"].to_numpy().reshape(shape)))
+        leaf, *table = every_level(ladders[name])
+        known.append(table)
         codes.append(codes_of(cells[name], leaf))
     tuples, of_row = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
     size = len(tuples)

@@ -79,14 +79,19 @@ def rungs(ladder: pl.DataFrame) -> pl.DataFrame:
     return ladder.group_by("leaf", "label").agg(pl.col("cost").min())
 
 
-def tables(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the leaves, and node ids and costs, int64 of shape (levels, leaves).
-
-    Levels that part the leaves like the one below are left out: they cost no less.
-    """
+def every_level(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the leaves, and node ids and costs, int64 of shape (levels, leaves)."""
     leaves = ladder.filter(pl.col("level") == 0)["leaf"]
     shape = (-1, max(1, len(leaves)))
-    node = nodes(ladder).reshape(shape)
+    return leaves, nodes(ladder).reshape(shape), ladder["cost"].to_numpy().reshape(shape)
+
+
+def tables(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the same without levels that part the leaves like the one below.
+
+    They cost no less.
+    """
+    leaves, node, cost = every_level(ladder)
     parts = ladder.group_by("level").agg(pl.col("label").n_unique()).sort("level")["label"]
     new = np.diff(parts.to_numpy(), prepend=len(leaves) + 1) != 0
-    return leaves, node[new], ladder["cost"].to_numpy().reshape(shape)[new]
+    return leaves, node[new], cost[new]

@@ -68,17 +68,13 @@ def solve_with(
     cost = solution.cost if instance.rows else 0
     bound = sum(found.bound for found in solved)
     own = bound if trees is instance.trees else 0
+    ended = min((found.ended for found in solved), key=ENDINGS.index)
+    if not own:  # of costs that are not the problem's no prices are kept
+        return Solved(solution, cost, own, solved[-1].method, ended), bound
     each = [Solution(part.instance, np.arange(part.instance.rows)) for part in split.problems]
-    result = Parted(
-        solution,
-        cost,
-        own,
-        solved[-1].method,
-        min((found.ended for found in solved), key=ENDINGS.index),
-        parts=tuple(zip(split.problems, solved, strict=True)) if own else (),
-        place=linked.lift(split.lift(each)).classes,
-    )
-    return result, bound
+    place = linked.lift(split.lift(each)).classes
+    parts = tuple(zip(split.problems, solved, strict=True))
+    return Parted(solution, cost, own, solved[-1].method, ended, parts=parts, place=place), bound
 
 
 def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:

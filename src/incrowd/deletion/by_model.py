@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
-from incrowd.deletion.found import DELETED, Found, Ints, kept_problem, kept_solution
+from incrowd.deletion.found import DELETED, Found, Ints, kept_solution
 from incrowd.deletion.search import PLAIN, Best, again, by_search, how_ended, without_dear
 from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
@@ -56,14 +56,14 @@ def by_model(
     if solved.lawful is not None:
         bound = max(bound, bound_of(solved.lawful, instance, deletion))
 
+    prices = solved.lawful or solved.prices or alike.prices
+    guided = solved.cost != solved.bound and LawfulSearch().refuse(problem) is None
+
     def anew(classes: Ints, fresh: bool = False) -> Ints:
-        if solved.cost == solved.bound or LawfulSearch().refuse(problem):
+        if not guided:
             return again(problem, classes, method, context)
-        prices = solved.lawful or solved.prices or alike.prices
         assert prices is not None
-        start = None if fresh else classes
-        known = solved.lawful is not None
-        return by_prices(problem, classes != DELETED, prices, context, start, known)
+        return by_prices(problem, classes, prices, context, fresh, solved.lawful is not None)
 
     kept = np.flatnonzero(alike.kept)
     if len(kept) < instance.rows and lawful(problem, kept[None])[0] and not stop.now():
@@ -81,23 +81,19 @@ def by_model(
 
 
 def by_prices(
-    problem: Problem,
-    kept: NDArray[np.bool_],
-    prices: Prices,
-    context: Context,
-    start: Ints | None,
-    known: bool,
+    problem: Problem, classes: Ints, prices: Prices, context: Context, fresh: bool, known: bool
 ) -> Ints:
     """Release the rows that are kept, by prices of all rows.
 
-    ``start``: classes to go on from, None for none.  ``known``: the prices are of lawful classes.
+    ``fresh``: not from their classes on.  ``known``: the prices are of lawful classes.
     """
-    smaller, place = kept_problem(problem, kept)
-    price = np.empty(smaller.instance.distinct, np.int64)
-    price[smaller.instance.copies[place]] = prices.price[problem.instance.copies[kept]]
-    begun = None if start is None else kept_solution(problem, start)[0]
-    solution = resumed(smaller, Prices(price, prices.quantum), context, begun, known)
-    found = np.full(len(kept), DELETED)
+    kept = classes != DELETED
+    start, place = kept_solution(problem, classes)
+    price = np.empty(start.instance.distinct, np.int64)
+    price[start.instance.copies[place]] = prices.price[problem.instance.copies[kept]]
+    smaller, rest = replace(problem, instance=start.instance), Prices(price, prices.quantum)
+    found = np.full(len(classes), DELETED)
+    solution = resumed(smaller, rest, context, None if fresh else start, known)
     found[kept] = solution.classes[place]
     return found
 

@@ -111,8 +111,9 @@ def subset_figures(
         level = []
         for chosen in combinations(range(len(names)), size):
             some = [short[j] for j in chosen]
-            counts = sizes = class_sizes(some, weight)
-            if whose is not None:
+            if whose is None:
+                counts = sizes = class_sizes(some, weight)
+            else:
                 member = agreement(some, len(first)).member
                 counts = np.bincount(member, weight).astype(np.int64)
                 sizes = values_by_class(member, whose[first])

@@ -49,7 +49,7 @@ THINGS = (  # a number or name of these is none of a person
     *("school", "class", "course", "hospital", "clinic", "ward", "station", "stop", "route"),
     *("product", "item", "shop", "store", "branch", "department", "dept", "company", "firm"),
     *("city", "town", "municipality", "district", "county", "country", "region", "state"),
-    *("building", "room", "site", "centre", "center", "schule", "klinik", "station", "abteilung"),
+    *("building", "room", "site", "centre", "center", "schule", "klinik", "abteilung"),
     *("filiale", "firma", "gemeinde", "kanton", "land"),
 )
 NUMBERS = ("id", "ids", "identifier", "uid", "name", "names", "iban", "card")  # of things as well

@@ -15,7 +15,7 @@ from incrowd.constraints.solving import Parted
 from incrowd.kernels.types import Ints
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
-from incrowd.proof.confirm import Paths, checked, priced, within_limits
+from incrowd.proof.confirm import Paths, confirmed, priced, within_limits
 from incrowd.proof.writing import Evidence
 from incrowd.run.stop import Stop
 
@@ -38,7 +38,7 @@ def under_constraints(
     paths: of the original and the release, as files.
     """
     policy, solved, problem = release.policy, release.solved, release.coded.problem
-    if not (policy.fixed or policy.linked) or not isinstance(solved, Parted) or not solved.parts:
+    if not (policy.fixed or policy.linked) or not isinstance(solved, Parted):
         return None
     if evidence.unchecked or evidence.deleted is not None:
         return None
@@ -48,7 +48,7 @@ def under_constraints(
     linked = tuple(tuple(names) for names in policy.linked)
     evidence = replace(evidence, fixed=tuple(policy.fixed), linked=linked)
     found = within_limits(priced(evidence, known), problem, *paths, stop.time_limit)
-    return found if checked(found, *paths).accepted else None
+    return confirmed(found, *paths)
 
 
 def joined(

@@ -206,9 +206,8 @@ class Run(Bounding):
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
-            emission = self.search_in_stages()
-            if self.loose() and not self.done():
-                emission = emission.before(self.near())
+            listed = self.search_in_stages()
+            emission = listed if self.done() else self.widened(listed)
             if self.apart:
                 self.anneal_again(emission, 1.0, 1.0)
             else:
@@ -228,6 +227,10 @@ class Run(Bounding):
         """Whether prices are so far below the release that they miss patterns which it needs."""
         priced = float(self.price @ self.instance.counts)
         return self.k <= NEAR and self.own.cost > LOOSE * priced
+
+    def widened(self, emission: Emission) -> Emission:
+        """Return patterns that prices list, before the joins of near rows where they miss some."""
+        return emission.before(self.near()) if self.loose() else emission
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""

@@ -9,7 +9,6 @@ import numpy as np
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import pricing_of
-from incrowd.lattice.emission import Emission
 from incrowd.privacy.laws import histogram
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
@@ -45,16 +44,9 @@ def resumed(
         return start
     else:
         run.own = run.progress.best = start
-        run.anneal_again(candidates_of(run), AGAIN, COOL)
+        listed = run.among_near() if run.wide else run.widened(run.candidates()[0])
+        run.anneal_again(listed, AGAIN, COOL)
     return run.progress.best
-
-
-def candidates_of(run: Run) -> Emission:
-    """Return the patterns among which a release is improved."""
-    if run.wide:
-        return run.among_near()
-    emission = run.candidates()[0]
-    return emission.before(run.near()) if run.loose() else emission
 
 
 def obeys(run: Run, solution: Solution) -> bool:
