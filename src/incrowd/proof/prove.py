@@ -95,15 +95,21 @@ def prove(
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     paths = original, released
     found = under_constraints(evidence, release, sizes, stop, paths)
-    if found is None:
+    if found is None or (found.caps and bound_in(found) < solved.bound):
         find = partial(certificate, problem, solved, models, sizes, stop=stop)
         known = known_of(release, problem, solved, models, find)
         evidence = priced(evidence, known)
         if by_size(known):
             sure = confirmed(evidence, *paths)
             evidence = priced(evidence, find(by_size=False)) if sure is None else sure
-        found = within_limits(evidence, problem, *paths, stop.time_limit)
+        other = within_limits(evidence, problem, *paths, stop.time_limit)
+        found = other if found is None else max(found, other, key=bound_in)
     return write_proof(file, found, *paths)
+
+
+def bound_in(evidence: Evidence) -> int:
+    """Return the bound that prices prove, in units of 1/scale."""
+    return evidence.prices.bound(evidence.solution.instance.counts)
 
 
 def known_of(
