@@ -118,7 +118,7 @@ LIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {
     "a cap without a price": ("capped", lambda c: c["caps"].update(b=1), "lack a price"),
     "a cap below 0": ("capped", lambda c: c["caps"].update(a=-1), "below 0"),
     "a cap of a half": ("capped", lambda c: c["caps"].update(a=2.5), "makes no sense"),
-    "a lower cap": ("capped", lambda c: c["caps"].update(a=0), "too many cells of a column"),
+    "a lower cap": ("capped", lambda c: c["caps"].update(a=1), "too many cells of a column"),
     "a higher cap": ("capped", lambda c: c["caps"].update(a=3), "the prices prove"),
     "no caps": ("capped, linked", lambda c: c.pop("caps"), "lack a price"),
     "fixed and changed": ("fixed", lambda c: c.update(fixed=["b"]), "a fixed column changed"),

@@ -83,7 +83,7 @@ RECIPES: dict[str, str] = {
     "fixed, range": "-k 2 --fixed c --hierarchy a=range",
     "capped": "-k 2 --cap a=30% --cap b=60% {trees}",
     "capped, linked": "-k 2 --cap c=20% --linked a,b",
-    "capped, range": "-k 2 --cap a=60% --hierarchy a=range",
+    "capped, range": "-k 3 --cap a=60% --hierarchy a=range:most=1",
     "linked, distinct": "-k 2 --linked a,b --model l=2,on=s {trees}",
     "safe": "-k 2 --spreadsheet-safe --formulas",
     "semicolons": "-k 2 --form ; --na",
