@@ -59,17 +59,17 @@ function population() {
 const named = (id, label, why, value) => entry(id, [label + ' ', aside(why)], { value, placeholder: 'path of a table' });
 const worked = (work, again, made) => !work ? again : work.state === 'running' ? h('p', {}, pulse(), `working · ${work.seconds} s`) : [work.state === 'failed' ? note(work.error) : made(work.result), again];
 function attacks() {
-  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
+  const work = S.state.attacks, head = small('The release is attacked as its readers could. What an attack also finds about people who are not in it is no risk.');
   const again = form(() => start('attack', { register: S.register = $('register').value }),
     named('register', 'Register', 'if there is one: people whom somebody knows in part', S.register), button('Attack the release', null, { id: 'attack' }));
   return section('attacks', 'Attacks', h2('Attacks'), head, worked(work, again, found =>
-    [compared('Attacks', ['attack', 'right', 'control', 'risk'], found.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), why(a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), found.notes.map(n => small(n))]));
+    [compared('Attacks', ['attack', 'right', 'control', 'risk'], found.attacks.map(a => [tr(rowhead(a.name + (a.column ? ` (${a.column})` : '')), ['rate', 'control_rate', 'risk'].map(x => num(rate(a[x])))), tr(h('td', { colspan: 4 }, why(a.sentence)))])), found.notes.map(n => small(n))]));
 }
 const rate = x => x == null ? '–' : P(Math.max(0, x));
 function study() {
   const work = S.state.study, names = S.state.analyses, shown = v => typeof v === 'number' ? N(v) : v ?? '–';
   return section('study', 'Your own analysis', h2('Your own analysis'),
-    names.length ? names.map((n, i) => button('Run ' + n, () => start('study', { number: i }))) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask.'),
+    names.length ? names.map((n, i) => button('Run ' + n, () => start('study', { number: i }))) : small('Start the desk with --analysis FILE, a Python file with a function analyse(frame): it runs on the table and the release.'),
     worked(work, null, found => compared('Your figures before and after', ['figure', 'before', 'after'], found.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a)))))));
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
