@@ -139,7 +139,10 @@ def stated_in(path: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         stated = None
     if not isinstance(stated, dict) or stated.get("format") != "incrowd-statement":
-        raise InputError(f"--statement {path}: is no statement by incrowd anonymize")
+        raise InputError(
+            f"--statement {path}: is no statement by incrowd anonymize, or is cut off; take the "
+            "file that its --statement wrote"
+        )
     return stated
 
 

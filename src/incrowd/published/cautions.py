@@ -133,11 +133,12 @@ def shared_by_few(shared: Mapping[str, int], classes: int, k: int) -> str:
             f"{k:,} different ones. Rows are counted; if {names[0]} names people, fewer than "
             f"{k:,} people may stand in a class, and --person counts people"
         )
-    told = few_of(f"{name!r} in {few:,}" for name, few in shared.items())
+    told = few_of(f"{few:,} of {name!r}" for name, few in shared.items())
     return (
-        f"rows of one class share values of columns that are left out; of {classes:,} {of} fewer "
-        f"than {k:,} different ones have: {told}. Rows are counted; if one of these columns "
-        f"names people, fewer than {k:,} people may stand in a class, and --person counts people"
+        f"rows of one class share values of columns that are left out. Of {classes:,} {of}, so "
+        f"many have fewer than {k:,} different ones: {told}. Rows are counted; if one of these "
+        f"columns names people, fewer than {k:,} people may stand in a class, and --person counts "
+        "people"
     )
 
 
