@@ -138,7 +138,10 @@ def stated_in(path: str) -> Mapping[str, Any]:
         raise InputError(f"--statement {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         stated = None
-    if not isinstance(stated, dict) or stated.get("format") != "incrowd-statement":
+    form = stated.get("format") if isinstance(stated, dict) else None
+    if form == "incrowd-codebook-statement":
+        raise InputError(f"--statement {path}: is of incrowd codebook; name its --patterns, too")
+    if not isinstance(stated, dict) or form != "incrowd-statement":
         raise InputError(
             f"--statement {path}: is no statement by incrowd anonymize, or is cut off; take the "
             "file that its --statement wrote"
