@@ -229,6 +229,8 @@ def obeying(constraints: Mapping[str, Any]) -> str:
     fixed, linked = constraints.get("fixed", ()), constraints.get("linked", ())
     told = [f"leaves {' and '.join(map(called, fixed))} unchanged"] if fixed else []
     told += [f"generalizes {' and '.join(map(called, link))} together" for link in linked]
+    caps = constraints.get("caps", {})
+    told += [f"changes at most {most:,} cells of {called(name)}" for name, most in caps.items()]
     return f" that {', and '.join(told)}" if told else ""
 
 
