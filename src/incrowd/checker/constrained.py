@@ -176,7 +176,7 @@ def dearer(ladder: pl.DataFrame, quantum: int, more: int) -> pl.DataFrame:
     A label counts as changed where those above it are, too: costs do not fall on the way up.
     """
     there = ladder.select(pl.col("label").ne_missing(pl.col("leaf"))).to_series().to_numpy()
-    changed = there.reshape(int(ladder["level"].n_unique()), -1)[::-1]
+    changed = there.reshape(max(1, ladder["level"].n_unique()), -1)[::-1]
     still = np.minimum.accumulate(changed, axis=0)[::-1].ravel().astype(np.int64)
     return ladder.with_columns(
         pl.Series("cost", ladder["cost"].to_numpy() * quantum + still * more)

@@ -30,7 +30,7 @@ from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
-from incrowd.proof.confirm import by_size, confirmed, dialect_of, priced, within_limits
+from incrowd.proof.confirm import ALIKE, by_size, confirmed, dialect_of, priced, within_limits
 from incrowd.proof.constrained import under_constraints
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
@@ -95,7 +95,7 @@ def prove(
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     paths = original, released
     found = under_constraints(evidence, release, sizes, stop, paths)
-    if found is None or (found.caps and bound_in(found) < solved.bound):
+    if found is None or solved.bound - bound_in(found) > solved.cost // ALIKE:
         find = partial(certificate, problem, solved, models, sizes, stop=stop)
         known = known_of(release, problem, solved, models, find, stop)
         evidence = priced(evidence, known)
@@ -108,7 +108,7 @@ def prove(
 
 
 def bound_in(evidence: Evidence) -> int:
-    """Return the bound that prices prove, in units of 1/scale."""
+    """Return the bound that prices prove, in units of 1/scale; nothing is counted aside."""
     return evidence.prices.bound(evidence.solution.instance.counts)
 
 
@@ -120,7 +120,7 @@ def known_of(
     find: Callable[[], Certificate],
     stop: Stop,
 ) -> Certificate:
-    """Return the prices of a release without fixed or linked columns.
+    """Return prices that hold for all releases, whatever the constraints.
 
     Parameters
     ----------
