@@ -14,6 +14,7 @@ from incrowd.errors import InputError
 from incrowd.policy.cap import Cap
 from incrowd.policy.model_spec import ModelSpec
 from incrowd.policy.options import Option, table_of
+from incrowd.policy.veil import EVERY
 from incrowd.policy.write import ROLES, listed, quoted
 from incrowd.policy.write import key as toml_key
 from incrowd.privacy.combination import Combination
@@ -109,6 +110,8 @@ def said(
     defaults = {**default_values(policy), **otherwise}
     for key in table_of(type(policy)):
         value = getattr(policy, key.name)
+        if key.kind == "number or by column" and {*(value or ())} == {EVERY}:
+            value = value[EVERY]
         if key.name in ("k", *always) or not same(value, defaults[key.name]):
             yield key.name, plain(value)
 
