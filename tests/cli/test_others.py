@@ -192,6 +192,7 @@ COLUMNS = ("a", "b", "a,b", " c", "d=e", "d")
         ([" c,a"], [" c", "a"]),
         ([" d,a"], ["d", "a"]),
         (["x,y"], ["x", "y"]),
+        ([""], []),
     ],
 )
 def test_split_names(given, names):

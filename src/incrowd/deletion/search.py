@@ -59,10 +59,10 @@ def by_search(
     prices, worth = priced(problem, deletion, known, context)
     bound = bound_of(prices, instance, deletion)
     best.offer_less(best.classes)
-    known = stop.time_limit is not None and loose(instance, prices, best.cost, bound)
-    if not known and not stop.now():
+    traded_by_now = stop.time_limit is not None and loose(instance, prices, best.cost, bound)
+    if not traded_by_now and not stop.now():
         best.offer(dealt(problem, deletion, prices, max(deletion.price, round(worth)), context))
-    if not known and not stop.satisfied(best.cost, bound) and not stop.now():
+    if not traded_by_now and not stop.satisfied(best.cost, bound) and not stop.now():
         if loose(instance, prices, best.cost, bound):
             best.offer_less(traded(problem, classes, prices, context))
         else:

@@ -7,9 +7,12 @@ PART = re.compile(r'\s*"((?:[^"]|"")*)"([^,]*)|([^,]*)')
 
 
 def parts_of(text: str) -> list[tuple[str | None, str]]:
-    """Return what stands between commas: the name in quotes (or None), and the rest of the part."""
+    """Return what stands between commas: the name in quotes (or None), and the rest of the part.
+
+    Nothing stands in an empty text, which a script may give for no names.
+    """
     found: list[tuple[str | None, str]] = []
-    at = 0
+    at = 0 if text else 1
     while at <= len(text):
         part = PART.match(text, at)
         assert part is not None  # it matches the empty text
