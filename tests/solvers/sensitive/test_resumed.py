@@ -13,6 +13,7 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive import engine
+from incrowd.solvers.sensitive.bounding import Bounding
 from incrowd.solvers.sensitive.engine import LawfulSearch, Run
 from incrowd.solvers.sensitive.resumed import resumed
 
@@ -44,7 +45,7 @@ def test_near_rows_are_not_added_where_few_large_classes_are_balanced(
     monkeypatch: pytest.MonkeyPatch, few: bool
 ) -> None:
     """Tests the patterns that are searched where prices say nothing."""
-    monkeypatch.setattr(Run, "few", few)
+    monkeypatch.setattr(Bounding, "few", few)
     run = Run(LawfulSearch(), groups(60, 9), Context())
     listed = window_emission(run.instance, run.k, 1, 0)
     assert (run.widened(listed) is listed) == few

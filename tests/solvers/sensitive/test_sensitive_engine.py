@@ -92,9 +92,9 @@ def test_own_price_schedules(model: Model) -> None:
     for instance, _ in tables(17, 6, Shape(rows=(6, 8), columns=(2, 3), sensitive=(3,))):
         best = optimum(instance, model)
         run = Run(replace(LAWFUL, prices=None), Problem(instance, model), Context())
-        run.bound_by_classes()
-        run.bound_by_k()
-        run.raise_prices()
+        run.bounds.bound_by_classes()
+        run.bounds.bound_by_k()
+        run.bounds.raise_prices()
         if best is not None:
             bound = run.progress.bound
             assert bound <= best

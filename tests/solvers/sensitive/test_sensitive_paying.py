@@ -16,7 +16,7 @@ from incrowd.problem.problem import Problem
 from incrowd.run.events import Event
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.sensitive import bounding, engine
+from incrowd.solvers.sensitive import bounding, improving
 from incrowd.solvers.sensitive.engine import Run
 from solvers.sensitive.quick import LAWFUL
 
@@ -56,9 +56,10 @@ def test_prices_are_raised_while_rounds_pay(
     """Tests that the round which brings too little is the last, with a limit and without."""
     monkeypatch.setattr(bounding, "scarce", lambda tree: scarce)
     run = Run(LAWFUL, problem(DistinctDiversity(2)), Context(0, Stop(limit, None, spend)))
-    run.bound_by_classes()
+    bounds = run.bounds
+    bounds.bound_by_classes()
     told: Any = Told()
-    run.ascended(told, run.price)
+    bounds.ascended(told, bounds.price)
     assert told.rounds == rounds
 
 
@@ -76,24 +77,24 @@ def test_annealing_goes_on_while_turns_pay(
     class Costs:
         cost: int
 
-    run = Run(LAWFUL, problem(DistinctDiversity(2)), Context())
+    moves = Run(LAWFUL, problem(DistinctDiversity(2)), Context()).moves
     made: list[float] = []
 
     def anneal(candidates: Any, pattern: Any, share: float, heat: float, number: int) -> None:
-        own: Any = Costs(run.own.cost - saved[len(made)])
+        own: Any = Costs(moves.own.cost - saved[len(made)])
         made.append(share)
-        run.own = own
+        moves.own = own
 
-    monkeypatch.setattr(Run, "few", few)
-    monkeypatch.setattr(engine, "with_solution", lambda emission, own: (None, None))
-    monkeypatch.setattr(run, "anneal", anneal)
+    monkeypatch.setattr(bounding.Bounding, "few", few)
+    monkeypatch.setattr(improving, "with_solution", lambda emission, own: (None, None))
+    monkeypatch.setattr(moves, "anneal", anneal)
     start: Any = Costs(10_000)
-    run.own = start
-    monkeypatch.setattr(run.progress, "bound", 0)
+    moves.own = start
+    monkeypatch.setattr(moves.progress, "bound", 0)
     nothing: Any = None
-    run.anneal_again(nothing, 0.45, 0.3, been)
+    moves.again(nothing, 0.45, 0.3, been)
     assert len(made) == turns
-    assert made == [0.45, *[0.45 if few else engine.AGAIN] * (turns - 1)]
+    assert made == [0.45, *[0.45 if few else improving.AGAIN] * (turns - 1)]
 
 
 @pytest.mark.parametrize("model", [DistinctDiversity(4), TCloseness("0.3") & KAnonymity(3)])

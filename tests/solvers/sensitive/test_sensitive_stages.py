@@ -180,8 +180,8 @@ def test_slices_end_where_they_stand() -> None:
     problem = Problem(table(6), TCloseness("0.3"))
     run = Run(LAWFUL, problem, Context(stop=Stop(1e9)))
     c = build_candidates(problem.instance, window_emission(problem.instance, run.k, 2, 0))
-    start = greedy(c, run.rules, run.unit, 0)
-    lists = run.lists(c, start)
+    start = greedy(c, run.rules, 1, 0)
+    lists = run.moves.lists(c, start)
     assert np.shares_memory(lists.halt, run.stop.over)
     run.stop.halt()
     found = LawfulAnnealing(moves=20).run(lists, 1.0, 1.0, 0)
@@ -244,5 +244,5 @@ def test_ranges_are_not_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     ranged = next(ranged_tables(5, 1, (8, 9), sensitive=(3,)))[0]
     for instance, searched in ((table(2), 1), (ranged, 0)):
         asked.clear()
-        Run(LAWFUL, Problem(instance, FrequencyDiversity(2)), Context()).bound_at_once()
+        Run(LAWFUL, Problem(instance, FrequencyDiversity(2)), Context()).bounds.bound_at_once()
         assert len(asked) == searched

@@ -1,6 +1,7 @@
 """The engine for sensitive models: search by integer laws, bounds by lawful classes' prices.
 
-engine.py    the stages of a run     bounding.py  those that bound     schedule.py  moves by stage
+engine.py    the stages of a run     bounding.py  those that bound
+improving.py those that anneal       schedule.py  moves by stage
 rules.py     the laws that the search obeys: the model's, or stricter ones
 start.py     the first release       rare_classes.py  classes for the rarest values
 rounding.py, prune.py  from a fractional release to a whole one, and to candidates

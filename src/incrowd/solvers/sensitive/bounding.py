@@ -25,6 +25,7 @@ from incrowd.solvers.sensitive.schedule import (
     CHARGING,
     PRICING,
     TELLING,
+    few_classes,
     hopeless,
     price_schedules,
     scarce,
@@ -79,6 +80,11 @@ class Bounding:
         price, complete = support_prices(tree, self.k, visits, patient=True)
         if complete:
             self.any_rows = self.prove(Prices(price, 1))
+
+    @property
+    def few(self) -> bool:
+        """Whether only few classes can be, each with some copies of scarce values."""
+        return not self.wide and few_classes(self.tree)
 
     def prove(self, prices: Prices, lawful: bool = False) -> int:
         """Keep prices that prove more than all before; return what they prove."""

@@ -35,17 +35,18 @@ def resumed(
     OutOfScopeError: no integer law can hold the model's parameters.
     """
     run = Run(LawfulSearch(), problem, context)
-    run.price, run.wide = prices.price / prices.quantum, not lawful
+    bounds, moves = run.bounds, run.moves
+    bounds.price, bounds.wide = prices.price / prices.quantum, not lawful
     if lawful:
-        run.tree = LawfulTree(problem.instance, *pricing_of(problem), context.stop)
+        bounds.tree = LawfulTree(problem.instance, *pricing_of(problem), context.stop)
     if start is None:
         run.search()
     elif not obeys(run, start):  # the laws of the search may be stricter than the model
         return start
     else:
-        run.own = run.progress.best = start
-        listed = run.among_near() if run.wide else run.widened(run.candidates()[0])
-        run.anneal_again(listed, AGAIN, COOL)
+        moves.own = run.progress.best = start
+        listed = run.among_near() if bounds.wide else run.widened(run.candidates()[0])
+        moves.again(listed, AGAIN, COOL)
     return run.progress.best
 
 
