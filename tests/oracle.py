@@ -136,12 +136,25 @@ def least_cost(n: int, cost: Callable[[tuple[int, ...]], Any]) -> Any:
     ``cost``: of a class, an exact number; None where it is unlawful.
     """
 
+    def alone(members: tuple[int, ...]) -> Any:
+        one = cost(members)
+        return None if one is None else (one, ())
+
+    return least_within(n, alone, ())
+
+
+def least_within(n: int, cost: Callable[[tuple[int, ...]], Any], room: tuple[int, ...]) -> Any:
+    """Return the same where classes also take up of some rooms, and all together no more than is.
+
+    ``cost``: of a class, and what it takes up of each room; None where it is unlawful.
+    """
+
     @cache
     def class_cost(mask: int) -> Any:
         return cost(tuple(i for i in range(n) if mask >> i & 1))
 
     @cache
-    def best(rest: int) -> Any:
+    def best(rest: int, room: tuple[int, ...]) -> Any:
         if not rest:
             return 0
         first = rest & -rest
@@ -150,12 +163,13 @@ def least_cost(n: int, cost: Callable[[tuple[int, ...]], Any]) -> Any:
         part = others
         while True:
             one = class_cost(part | first)
-            if one is not None and (least is None or one <= least):
-                more = best(others ^ part)
-                if more is not None and (least is None or one + more < least):
-                    least = one + more
+            if one is not None and (least is None or one[0] <= least):
+                left = tuple(a - b for a, b in zip(room, one[1], strict=True))
+                more = None if min(left, default=0) < 0 else best(others ^ part, left)
+                if more is not None and (least is None or one[0] + more < least):
+                    least = one[0] + more
             if not part:
                 return least
             part = (part - 1) & others
 
-    return best((1 << n) - 1)
+    return best((1 << n) - 1, room)

@@ -162,7 +162,7 @@ def test_several_columns_left_out_that_repeat_are_one_warning():
     )
     found = ic.anonymize(frame, **ASKED, keep="ward", id=["a", "b"]).warnings
     (warning,) = [text for text in found if "rows of one class share" in text]
-    assert "'a' in " in warning and "'b' in " in warning
+    assert "different ones: " in warning and " of 'a', " in warning and " of 'b'. " in warning
     assert warning.count("Rows are counted") == 1 and "--person counts people" in warning
 
 

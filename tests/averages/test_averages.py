@@ -278,9 +278,18 @@ def test_a_changed_cell_is_found():
 
 
 def test_the_report_says_so():
-    """Tests that reports, warnings and the statement call averages what they are."""
+    """Tests that reports, warnings and the statement call averages what they are.
+
+    The cost of {1, 2} and {3, 4} says that each has two neighbours; that of three pairs does not.
+    """
     release = averaged({"q0": [1, 2, 3, 4]}, 2, {"q0": "mean:digits=1"})
     assert any("no longer true of the person" in warning for warning in release.warnings)
+    told = "can work out these cells"
+    assert told in release.warnings[-1]
+    cells = ([1, 2, 3, 4, 5, 6], False), ([1, 1, 3, 4], True), ([1, 1, 2, 2], False)
+    for numbers, warned in cells:
+        found = averaged({"q0": numbers}, 2, {"q0": "mean:digits=1"}).warnings
+        assert (told in found[-1]) == warned
     from incrowd.report.make import external_report, internal_report
 
     for page in (external_report(release), internal_report(release)):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from incrowd.bounds.prices import Prices
 from incrowd.checker.ladder import tables, validated
+from incrowd.checker.ranges import Windows
 from incrowd.checker.recheck import recheck
 from incrowd.checker.unchanged import require_unchanged
 from incrowd.checker.verify import Verdict, check
@@ -118,6 +119,11 @@ def broken_class(
             if left > size * join_cost(codes[list(rows)], some) * unit:
                 return True
     return False
+
+
+def scaled(trees: Sequence[Any], unit: int) -> list[Any]:
+    """Return columns as the price inequality asks for them, costs in units of prices."""
+    return [t.times(unit) if isinstance(t, Windows) else (t[0], t[1] * unit) for t in trees]
 
 
 def coded(some: Sequence[Tree], codes: np.ndarray) -> tuple[list[np.ndarray], list[Any]]:

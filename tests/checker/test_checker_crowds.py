@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof_samples import Forger, broken_pattern, coded, problems, write_honest
+from proof_samples import Forger, broken_pattern, coded, problems, scaled, write_honest
 
 from dial import few
 from incrowd.bounds.closed_sets import ClosedSets
@@ -40,7 +40,7 @@ def test_any_prices(problem, data) -> None:
     price = data.draw(st.lists(st.integers(-3, most), min_size=len(codes), max_size=len(codes)))
     leaves, trees = coded(instance.trees, codes)
     mark = np.zeros(len(codes), np.int64)
-    rows = inequality.merged(leaves, np.array(price), mark, trees, QUANTUM)
+    rows = inequality.merged(leaves, np.array(price), mark, scaled(trees, QUANTUM))
     with pytest.MonkeyPatch.context() as small:
         small.setattr(crowds, "CHUNK", data.draw(st.sampled_from([1, 3, 1 << 19])))
         small.setattr(crowds, "BEGINS", data.draw(st.sampled_from([1, 20, 1 << 22])))
@@ -167,7 +167,7 @@ def test_prices_by_rows_of_ranges(most: bool) -> None:
             else:
                 one, table = coded((tree,), codes[:, [j]])
                 leaves, trees = leaves + one, trees + table
-        rows = inequality.merged(leaves, price, np.zeros(n, np.int64), trees, 1)
+        rows = inequality.merged(leaves, price, np.zeros(n, np.int64), trees)
         with pytest.MonkeyPatch.context() as small:
             small.setattr(spans, "BOX", int(rng.choice([1, 2, 16])))
             small.setattr(spans, "PARTS", int(rng.choice([2, 1 << 12])))
@@ -191,7 +191,7 @@ def interval_rows(rows: int, columns: int, price: int | None = None) -> inequali
     apart = np.abs(code[:, None] - code[None]).sum(axis=2) * 1000 + 10**6 * np.eye(rows, dtype=int)
     prices = apart.min(axis=1) if price is None else np.full(rows, price)
     leaves = [*code.T]
-    return inequality.merged(leaves, prices, prices * 0, [tree] * columns, 1)
+    return inequality.merged(leaves, prices, prices * 0, [tree] * columns)
 
 
 def test_near_rows_of_many_boxes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof_samples import broken_class, broken_pattern, coded, problems
+from proof_samples import broken_class, broken_pattern, coded, problems, scaled
 
 from dial import few
 from incrowd.checker import inequality
@@ -28,7 +28,7 @@ def test_agrees_with_the_definition(problem, data) -> None:
     leaves, trees = coded(instance.trees, codes)
     mark = np.zeros(len(codes), np.int64)
     with patch.object(inequality, "CHUNK", data.draw(st.sampled_from([1, 5, 1000]))):
-        found = list(violations(merged(leaves, np.array(price), mark, trees, unit), k))
+        found = list(violations(merged(leaves, np.array(price), mark, scaled(trees, unit)), k))
     assert bool(found) == broken_pattern(codes, price, instance.trees, k, unit)
 
 
@@ -41,7 +41,7 @@ def test_a_node_is_wide_by_its_own_rows() -> None:
     codes = np.array([[1, 1], [0, 0], [0, 1], [1, 0], [0, 2]], np.int32)  # y2, x1, x2, y1, x3
     leaves, trees = coded((kind, low), codes)
     for price, broken in (([2, 1, 1, 1, 5], True), ([1, 1, 1, 1, 5], False)):
-        rows = merged(leaves, np.array(price), np.zeros(5, np.int64), trees, 1)
+        rows = merged(leaves, np.array(price), np.zeros(5, np.int64), trees)
         assert bool(list(violations(rows, 2))) == broken
         assert broken_pattern(codes, price, (kind, low), 2, 1) == broken
 
@@ -63,7 +63,7 @@ def test_odd_sets_agree_with_the_definition(problem, data) -> None:
     odd = OddSets(pl.DataFrame(table, SCHEMA, orient="row"), n)
     assert odd.total == sum(w * (len(rows) % q) for rows, w, q in sets)
     leaves, trees = coded(instance.trees, codes)
-    rows = merged(leaves, np.array(price) + odd.lift, odd.mark, trees, unit)
+    rows = merged(leaves, np.array(price) + odd.lift, odd.mark, scaled(trees, unit))
     found = any(
         odd.broken(rows.price[at], rows.copies[at], rows.mark[at], cost, k)
         for at, cost in violations(rows, k)
@@ -82,7 +82,7 @@ def test_wide_keys_take_the_slow_sort() -> None:
     outcomes = []
     for shift in (0, 2**58):
         trees = [(node + shift, cost)] * 2
-        rows = merged(leaves, price, np.zeros(n, np.int64), trees, 1)
+        rows = merged(leaves, price, np.zeros(n, np.int64), trees)
         outcomes.append(sorted((tuple(at.tolist()), c) for at, c in violations(rows, 2)))
     assert outcomes[0] and outcomes[0] == outcomes[1]
 

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof_samples import coded, join_cost, problems
+from proof_samples import coded, join_cost, problems, scaled
 
 from dial import few
 from incrowd._api import anonymize
@@ -145,7 +145,7 @@ def test_agrees_with_all_classes(models, problem, data) -> None:
     law = law_of(models, values)
     leaves, trees = coded(instance.trees, codes)
     with patch.object(inequality, "CHUNK", data.draw(st.sampled_from([1, 5, 1000]))):
-        rows = merged(leaves, np.array(price), law.mark, trees, unit)
+        rows = merged(leaves, np.array(price), law.mark, scaled(trees, unit))
         found = bool(list(violations(rows, 1, law.kept)))
     truth = broken(models, values, codes, price, instance.trees, unit)
     assert found >= truth
@@ -159,7 +159,7 @@ def test_classes_that_only_two_values_can_fill() -> None:
     law = law_of([{"model": "frequency", "l": 2, "column": "a"}, K3], values)
     for price, broken in (([2, 2, 1, -4], True), ([2, 2, 1, -5], False)):
         one = np.zeros((1, 1), np.int64)
-        rows = merged([np.zeros(4, np.int64)], np.array(price), law.mark, [(one, one)], 1)
+        rows = merged([np.zeros(4, np.int64)], np.array(price), law.mark, [(one, one)])
         assert bool(list(violations(rows, 1, law.kept))) == broken
 
 
@@ -189,14 +189,14 @@ def test_sizes_agree_with_all_classes(models, problem, data) -> None:
     def found(sizes: int, most: int) -> bool:
         with patch.object(checker_sizes, "LISTED", most), patch.object(checker_sizes, "CELLS", 30):
             law = law_of(models, values, by_size(models, sizes))
-        rows = merged(leaves, np.array(price), law.mark, trees, unit)
+        rows = merged(leaves, np.array(price), law.mark, scaled(trees, unit))
         return bool(list(violations(rows, 1, law.kept)))
 
     assert found(8, 300) == truth
     assert found(data.draw(st.integers(1, 8)), data.draw(st.integers(0, 3))) >= truth
     assert law_of(models, values).rules  # and never more than without sizes
     plain = law_of(models, values)
-    rows = merged(leaves, np.array(price), plain.mark, trees, unit)
+    rows = merged(leaves, np.array(price), plain.mark, scaled(trees, unit))
     if not list(violations(rows, 1, plain.kept)):
         assert not found(3, 0)
 
@@ -264,7 +264,7 @@ def test_other_distances_agree_with_all_classes(problem, data) -> None:
     if stated:
         law = law_of([model], values, stated)
         leaves, trees = coded(instance.trees, codes)
-        rows = merged(leaves, np.array(price), law.mark, trees, 1)
+        rows = merged(leaves, np.array(price), law.mark, trees)
         found = bool(list(violations(rows, 1, law.kept)))
         assert found >= broken([model], values, codes, price, instance.trees, 1)
 
@@ -375,7 +375,7 @@ def test_what_the_prover_writes_is_accepted(model, data) -> None:
     facts = {"pricing": list(known.rules), "price_k": problem.smallest_class}
     law = Lawful(SimpleNamespace(facts=facts, sets=pl.DataFrame()), plain, frame)  # type: ignore[arg-type]
     leaves, trees = coded(instance.trees, codes)
-    rows = merged(leaves, price, law.mark, trees, known.prices.quantum)
+    rows = merged(leaves, price, law.mark, scaled(trees, known.prices.quantum))
     for at, cost in violations(rows, 1, law.kept):  # only where charges pay, as they may
         charge = law.charge(rows.price[at] - cost, rows.copies[at], rows.mark[at])
         assert charge is not None
@@ -760,7 +760,7 @@ def test_charges_of_groups_add_up(charged: list[Path], tmp_path: Path) -> None:
     def left(columns: list[str], price: np.ndarray) -> int:
         leaves = [original[column].cast(pl.Int64).to_numpy() for column in columns]
         node = np.array([[0, 1, 2], [0, 0, 0]])
-        rows = merged(leaves, price, law.mark, [(node, root)] * len(columns), quantum)
+        rows = merged(leaves, price, law.mark, scaled([(node, root)] * len(columns), quantum))
         charges = [
             law.charge(rows.price[at] - cost, rows.copies[at], rows.mark[at])
             for at, cost in violations(rows, 1, law.kept)

@@ -6,6 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 import pytest
+from proof_samples import scaled
 
 from dial import few
 from incrowd.checker import ranges as checked
@@ -64,7 +65,7 @@ def test_prices_are_refused_exactly_when_a_class_breaks_them(seed: int) -> None:
             leaves.append(np.array([place[tree.leaves[c]] for c in codes[:, j]]))
             trees.append((node, cost))
         with patch.object(checked, "BLOCK", int(rng.choice([1, 3, 1000]))):
-            rows = merged(leaves, price, np.zeros(n, np.int64), trees, unit)
+            rows = merged(leaves, price, np.zeros(n, np.int64), scaled(trees, unit))
             found = list(violations(rows, k))
         broken = any(
             price[list(some)].sum() > k * unit * join_cost(instance, some)

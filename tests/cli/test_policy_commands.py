@@ -149,6 +149,7 @@ ERRORS = [
     (["--cap", "age"], 2, "--cap 'age': expected COLUMN=…"),
     (["--cap", "age=x"], 2, "the share of 'age' must be a number"),
     (["--cap", "age=101%"], 2, "the share of 'age' in percent must be at most 100"),
+    (["--veil", "age=0.5", "--veil", "age=10%"], 2, "is given two probabilities"),
     (["--fixed", "agee"], 2, "did you mean 'age'"),
     (["--model", "l=3,on=age"], 2, "on names 'age', which is not a sensitive column"),
     (["--policy", "x.toml"], 2, "x.toml: no such file"),

@@ -270,14 +270,19 @@ sys.exit(f"imported: {heavy}" if heavy else 0)
 
 @pytest.mark.parametrize("utf8", ["1", "0"])
 def test_a_path_of_bytes_that_are_no_text(utf8):
-    """Tests that JSON is JSON wherever a path is no text, or standard output shows only ASCII."""
+    """Tests that JSON is JSON wherever a path is no text, or standard output shows only ASCII.
+
+    Reports and metadata show such a name as its bytes read in UTF-8.
+    """
     name = os.fsdecode(b"o\xff\xc3\xa9.csv")
     program = (
-        "from incrowd.cli.output import print_json; import sys; print_json({'x': sys.argv[1]})"
+        "from incrowd.cli.output import print_json; import sys; from incrowd.text.paths import "
+        "readable; print_json({'x': sys.argv[1], 'shown': readable(sys.argv[1])})"
     )
     plain = {"LC_ALL": "C", "PYTHONUTF8": utf8, "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(
         command(name, program=program), capture_output=True, timeout=120, env=os.environ | plain
     )
     assert done.returncode == 0, done.stderr
-    assert os.fsencode(json.loads(done.stdout)["x"]) == os.fsencode(name)
+    found = json.loads(done.stdout)
+    assert os.fsencode(found["x"]) == os.fsencode(name) and found["shown"] == "o\ufffdé.csv"

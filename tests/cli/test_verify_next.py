@@ -53,7 +53,9 @@ def test_without_the_original_hashes_are_compared() -> None:
 def test_what_is_no_statement_is_refused(text: str) -> None:
     """Tests a statement that is none, and one that is not there."""
     Path("b.json").write_text(text)
-    for name, told in (("b.json", "is no statement"), ("c.json", "No such file")):
+    Path("d.json").write_text(json.dumps({"format": "incrowd-codebook-statement"}))
+    told_of = {"b.json": "is no statement", "c.json": "No such file", "d.json": "its --patterns"}
+    for name, told in told_of.items():
         done = run(f"verify a.csv --statement {name}")
         assert (done.exit_code, told in done.stderr) == (2, True)
 

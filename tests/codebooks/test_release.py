@@ -175,6 +175,9 @@ def test_an_identifier_that_repeats_is_warned_of():
     frame = people(30).with_columns(name=pl.lit("a"))
     release = ic.codebook(frame, PATTERNS, 2, id="name", keep="ill")
     assert "about one row" in release.warnings[0]
+    frame = frame.with_columns(card=pl.lit(7))
+    empty, both = ic.codebook(frame, PATTERNS, 31, id=["name", "card"], keep="ill").warnings
+    assert "left out repeat ('name', 'card'): " in both and "no row is published" in empty
     assert ic.codebook(people(30), PATTERNS, 2, id="name", keep="ill").warnings == ()
     nameless = people(30).with_columns(name=pl.when(pl.col("sex") == "f").then("name"))
     release = ic.codebook(nameless, PATTERNS, 2, id="name", keep="ill")

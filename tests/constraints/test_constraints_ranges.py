@@ -9,11 +9,13 @@ import pytest
 
 import incrowd as ic
 from constraints.test_constraints_oracle import stars_of
+from incrowd.constraints.capped import CappedSearch
 from incrowd.constraints.crowd import Costs, new_crowd, value_of
 from incrowd.constraints.plan import plan_of
 from incrowd.encoding.encoded import coded
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.published.verification import verify_release
+from incrowd.solvers.base import Context
 from incrowd.tables import from_native
 from partings import partitions
 
@@ -162,6 +164,20 @@ def test_number_texts_alike_do_not_count_as_changed() -> None:
     frame = pl.DataFrame({"a": ["1", "1.0", "1", "5", "5", "5.0"], "b": list("xxxyyy")})
     release = ic.anonymize(frame, 3, hierarchies={"a": "range"}, caps={"a": "1/3"}, order="keep")
     assert release.data["a"].to_list() == ["1", "1", "1", "5", "5", "5"]
+
+
+def test_no_bound_counts_cells_that_stay() -> None:
+    """Tests that a cap's price claims nothing of cells that read like their class's interval."""
+    rows = [(n, b) for b in "xyzw" for n in ("1", "1.0")]
+    rows += [(n, b) for b in "uv" for n in ("2", "3")]
+    frame = pl.DataFrame(rows, ["a", "b"], orient="row")
+    policy = ic.Policy(k=2, hierarchies={"a": "range"}, weights={"b": 1.5}, caps={"a": "1/3"})
+    table = coded(from_native(frame), policy)
+    search = CappedSearch(table, plan_of(table, policy), "auto", Context())
+    search.run()
+    assert search.attempts > 1 and search.best is not None
+    # four of the numbers that are written twice change, and no other: the rest is by stars of b
+    assert search.bound <= 4 * table.instance.trees[1].dearest
 
 
 def test_a_release_is_held_against_its_constraints() -> None:

@@ -10,7 +10,7 @@ import incrowd as ic
 from dial import crossed, enough
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices, WeightedSet
-from incrowd.deletion import solving
+from incrowd.deletion import search, solving
 from incrowd.deletion.found import DELETED, Found
 from incrowd.deletion.search import saves_little
 from incrowd.deletion.solving import folded, solve_deleting
@@ -242,6 +242,46 @@ def test_the_engine_deletes_no_more_than_asked() -> None:
         bounds.append(found.bound)
     assert bounds == sorted(bounds, reverse=True)
     assert costs[-1] < costs[0] and all(c <= 1.15 * b for c, b in zip(costs, bounds, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("limit", "loose", "stages"),
+    [
+        (None, False, ["dealt", "again", "by_blocks"]),
+        (None, True, ["dealt", "traded", "by_blocks"]),
+        (1e6, False, ["dealt", "again", "by_blocks"]),
+        (1e6, True, ["by_blocks"]),
+    ],
+)
+def test_what_was_done_for_all_rows_is_not_done_again(
+    monkeypatch: pytest.MonkeyPatch, limit: float | None, loose: bool, stages: list[str]
+) -> None:
+    """Tests the stages where prices miss what a release needs, and where they do not."""
+    called: list[str] = []
+    problem = Problem(
+        from_codes(np.random.default_rng(3).integers(0, 3, (40, 4)))[0], KAnonymity(4)
+    )
+    whole = np.arange(40) // 4
+    for name in ("dealt", "traded", "again", "by_blocks"):
+        monkeypatch.setattr(search, name, lambda *asked, own=name: called.append(own) or whole)
+    monkeypatch.setattr(search, "plain", lambda *asked: (whole, None))
+    monkeypatch.setattr(search, "loose", lambda *asked: loose)
+    solve_deleting(problem, Deletion(4, 3), "engine", Context(stop=Stop(limit)))
+    assert called == stages
+
+
+def test_near_classes_trade_before_rows_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests rows near eleven others, whose prices are far too low."""
+    rng = np.random.default_rng(3)
+    centre = rng.integers(0, 3, (6, 12)).repeat(12, 0)
+    near = np.where(rng.random(centre.shape) < 0.08, rng.integers(0, 3, centre.shape), centre)
+    monkeypatch.setattr(search, "by_blocks", lambda problem, classes, *asked: classes)
+    monkeypatch.setattr(search, "again", lambda *asked: pytest.fail("prices are sought anew"))
+    deletion, problem = Deletion(5, 6), Problem(from_codes(near)[0], KAnonymity(5))
+    found, cost = solve_deleting(problem, deletion)
+    dealt, _ = search.plain(problem, "engine", Context(), 1.0)
+    assert found.bound <= cost == counted(problem, found.classes, deletion)
+    assert cost < 0.8 * counted(problem, dealt, deletion)
 
 
 def test_methods_delete_as_they_are_listed() -> None:

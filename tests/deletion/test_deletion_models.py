@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dial import enough, few
-from incrowd.deletion.by_model import by_model, savings
+from incrowd.deletion.by_model import by_model
 from incrowd.deletion.found import DELETED
+from incrowd.deletion.paying import savings
 from incrowd.deletion.solving import solve_deleting
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK

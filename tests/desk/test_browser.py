@@ -447,10 +447,9 @@ def test_wide_tables_and_long_names_stay_within_the_page(
             "sentence": "Somebody who knows a row. " * 9,
         }
         told |= dict.fromkeys(("rate", "control_rate", "risk"), 0.123)
-        record = {"attacks": [told], "notes": []}
-        monkeypatch.setattr(
-            "incrowd.desk.session.attack", lambda release: SimpleNamespace(record=lambda: record)
-        )
+        attacks = {"attacks": [told], "notes": []}
+        made = SimpleNamespace(record=lambda: attacks)
+        monkeypatch.setattr("incrowd.desk.session.attack", lambda release, register: made)
         found.page.set_viewport_size({"width": 1240, "height": 800})  # three boxes side by side
         found.go("use")
         (tmp_path / "others.csv").write_text("a\n1\n")
@@ -514,4 +513,4 @@ def test_a_path_that_is_wrong_can_be_mended(browser: Any, people: Path):
         people.with_name("other.csv").write_text("a,b\n1,2\n")
         found.page.click("#file")
         found.page.click("text=other.csv")
-        found.page.locator("#file:has-text('other.csv · 1 rows')").wait_for()
+        found.page.locator("#file:has-text('other.csv · 1 row')").wait_for()

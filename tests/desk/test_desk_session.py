@@ -366,14 +366,16 @@ def test_the_page_is_answered_while_figures_are_counted(
     go_on.set()
 
 
-def test_attacks_are_those_of_attack(page: Page):
-    """Tests that the attacks shown are those of the public function on this release."""
+def test_attacks_are_those_of_attack(page: Page, tmp_path: Path):
+    """Tests that the attacks shown are those of the public function, of a register too."""
     made(page)
-    page.post("attack")
+    register = str(table(tmp_path, 40))
+    page.post("attack", register=f'"{register}"')  # as Windows copies a path
     assert page.session.attacking is not None
     page.session.attacking.join()
     shown = page.get("state")["attacks"]["result"]
-    expected = ic.attack(page.session.release).record()
+    expected = ic.attack(page.session.release, register=register).record()
+    assert "register" in str(expected)
     assert shown == json.loads(json.dumps(expected))
     made(page)  # another release: these were attacks on the first
     assert page.get("state")["attacks"] is None

@@ -17,7 +17,7 @@ from incrowd.cli.anonymize import anonymize
 from incrowd.errors import InputError
 from incrowd.policy.spell import call_of, words_of
 
-COLUMNS = ("age", "zip code", "a,b", 'q"', "x=y", "ill", "é")
+COLUMNS = ("age", "zip code", "a,b", 'q"', "x=y", "ill", "é", " age")
 NAMES = st.permutations(COLUMNS)
 RULES = st.sampled_from(["interval:5,10", "prefix:1", "date", "none"])
 
@@ -45,7 +45,12 @@ def policies(draw: st.DrawFn) -> ic.Policy:
         "linked": [qi[:2]] if len(qi) > 1 and draw(st.booleans()) else [],
         "caps": [{"column": qi[0], "share": "0.5", "value": draw(st.sampled_from([None, "v:1"]))}],
     }
-    if sensitive and draw(st.booleans()):
+    if draw(st.booleans()):
+        asked |= {"fixed": [], "linked": [], "caps": [], "l": None, "t": None}
+        veils = st.sampled_from(["5%", dict.fromkeys(qi, "1/3"), {"": 0.1, qi[-1]: 1}])
+        more = {"veil": draw(veils)}, {"protect": [{"columns": qi[-2:], "k": 2}]}
+        asked |= draw(st.sampled_from(more))
+    elif sensitive and draw(st.booleans()):
         asked["models"] = [{"l": "3", "kind": "entropy", "on": sensitive[:1]}]
     return ic.Policy(
         k=draw(st.integers(1, 9)), qi=qi, sensitive=sensitive, keep=keep, id=out, **asked

@@ -24,8 +24,10 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.proof import prove as proof_of
 from incrowd.proof.prove import origins, prove, write_statement
 from incrowd.proof.statement import public_models
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome, Scope
 
 ROWS = 60
@@ -330,3 +332,28 @@ def test_sensitive_columns_without_text_are_refused(tmp_path: Path, cells: list)
         frame.write_parquet(path)
     with pytest.raises(InputError, match=r"^column 'b' is of type .* no text form"):
         prove(release, *paths, tmp_path / "proof")
+
+
+ALIKE = {"person": "pid", "constant_alike": True, "method": "mondrian"}
+
+
+@pytest.mark.parametrize("asked", [{"delete_rows": "price=2"}, ALIKE])
+def test_prices_that_only_a_proof_needs_are_sought_within_its_limit(
+    asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests the searches beside that of an ordinary release, with all time and with none."""
+    rng = np.random.default_rng(7)
+    frame = pl.DataFrame({name: [f"{v}" for v in rng.integers(0, 4, 40)] for name in "abcd"})
+    if "person" in asked:
+        frame = pl.concat([frame, frame]).with_columns(pid=pl.Series([*range(40)] * 2))
+    frame.write_csv(tmp_path / "in.csv")
+    release = ic.anonymize(tmp_path / "in.csv", 2, **asked)
+    bounds: list[int] = []
+
+    def note(at: Path) -> None:
+        bounds.append(prove(release, tmp_path / "in.csv", at, tmp_path / "p")["bound"])
+
+    release.write(tmp_path / "out.csv", note)
+    monkeypatch.setattr(proof_of, "Stop", lambda asked: Stop(0.0))
+    release.write(tmp_path / "out.csv", note)
+    assert bounds[0] > bounds[1]

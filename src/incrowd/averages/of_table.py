@@ -57,6 +57,19 @@ class Averaged:
         """Names of the averaged columns."""
         return tuple(axis.column for axis in self.axes)
 
+    @property
+    def uneven(self) -> int:
+        """Number of classes in which a column has several numbers, summed over the columns."""
+        order = np.argsort(self.classes, kind="stable")
+        starts = np.flatnonzero(np.diff(self.classes[order], prepend=-1))
+        found = 0
+        for axis in self.axes:
+            place = {number: n for n, number in enumerate(dict.fromkeys(axis.numbers))}
+            number = np.array([place[each] for each in axis.numbers], np.int64)[axis.codes[order]]
+            low, high = (least.reduceat(number, starts) for least in (np.minimum, np.maximum))
+            found += int(np.count_nonzero(low != high))
+        return found
+
     def edit(
         self, published: tuple[str, ...], order: Ints | None, kept: frozenset[str] = frozenset()
     ) -> Edit:

@@ -27,7 +27,7 @@ These five are enough for k-anonymity.  Around them:
     crowds.py     the price inequality for sets of rows, where patterns are too many; spans.py for
                   intervals; choosing.py and close.py for both
     oddsets.py    odd-set terms
-    constrained.py  fixed and linked columns, in the release and in the price inequality
+    constrained.py  fixed, linked and capped columns, in the release and in the price inequality
     lawful.py     the price inequality for sensitive models, in place of that for k alone; sizes.py
                   and majorized.py by size of class, charges.py and capped.py with charges
     dropped.py    rows left out of a table that breaks the models; deleted.py, at a price

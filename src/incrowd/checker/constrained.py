@@ -1,22 +1,27 @@
-"""Fixed and linked columns, where a proof's bound is one of releases that leave these alone.
+"""Constraints, where a proof's bound is one of releases that leave columns alone.
 
-A proof may state ``constraints``: columns that are *fixed*, no cell of which changes, and lists of
-columns that are *linked*, whose cells stand at one level in each row, counted down from the star; a
-column with fewer levels than others of its list stays as it is below its own.  The release is held
-against that.  The price inequality is then asked of the classes of such releases alone:
+A proof may state ``constraints``: columns that are *fixed*, no cell of which changes; lists of
+columns that are *linked*, whose cells stand at one level in each row, counted down from the star, a
+column with fewer levels than others of its list as it is below its own; and *caps* on how many
+cells of a column change.  The release is held against that.  The price inequality is then asked of
+the classes of such releases alone:
 
     fixed    a pattern that changes a cell costs more than any rows pay
     linked   the columns are one; its values are their tuples, and what a tuple shows at a level
              costs as much as all of its cells
+    caps     each changed cell costs the more that the proof says, and what all cells that may
+             change pay for that is taken off the prices
 
 A class of such a release obeys it.  Its rows show one cell in each linked column, perhaps each row
 at a level of its own.  A label stands for one set of values, at whatever levels it stands, so at
-the highest of these levels all rows show the same; and a label has one cost.
+the highest of these levels all rows show the same; a label has one cost; and one that reads like a
+value stands for that value alone, so the cells of a class in a column change all, or none does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,16 +38,27 @@ MOST = 1 << 26  # levels of linked columns times their tuples
 
 
 class Held(NamedTuple):
-    """Columns that are fixed, and lists of linked ones."""
+    """Columns that are fixed, lists of linked ones, and columns of which few cells change.
+
+    most: how many, by column.  more: what each costs on top, in units of the prices.
+    """
 
     fixed: Sequence[str] = ()
     linked: Sequence[Sequence[str]] = ()
+    most: Mapping[str, int] = MappingProxyType({})
+    more: Mapping[str, int] = MappingProxyType({})
 
     def told(self) -> dict[str, Any]:
         """Return what a verdict says of them; nothing where there are none."""
         fixed = [name.removeprefix(MARK) for name in self.fixed]
         linked = [[name.removeprefix(MARK) for name in link] for link in self.linked]
-        return {"constraints": {"fixed": fixed, "linked": linked}} if fixed or linked else {}
+        caps = {name.removeprefix(MARK): most for name, most in self.most.items()}
+        found = {"fixed": fixed, "linked": linked} | ({"caps": caps} if caps else {})
+        return {"constraints": found} if any(found.values()) else {}
+
+    def paid(self) -> int:
+        """Return what all cells that may change pay on top."""
+        return sum(self.most[name] * self.more[name] for name in self.most)
 
 
 def held_by(proof: Proof, qi: Sequence[str], ranges: Mapping[str, Any]) -> Held:
@@ -50,11 +66,19 @@ def held_by(proof: Proof, qi: Sequence[str], ranges: Mapping[str, Any]) -> Held:
     said: Any = proof.facts.get("constraints")
     if said is None:
         return Held()
-    require(set(said) == {"fixed", "linked"}, "the proof does not say what is fixed and linked")
-    held = Held(said["fixed"], said["linked"])
+    caps, more = said.get("caps", {}), proof.facts.get("cap_prices", {})
+    known = set(said) == {"fixed", "linked"} | ({"caps"} if caps else set())
+    require(known, "the proof does not say what is fixed and linked")
+    held = Held(said["fixed"], said["linked"], caps, more)
     named = [*held.fixed, *(name for link in held.linked for name in link)]
-    fine = bool(named) and len({*named} & {*qi}) == len(named)
+    fine = bool(named or caps) and len({*named} & {*qi}) == len(named)
     require(fine, "fixed and linked columns are not quasi-identifiers, each once")
+    fine = caps.keys() == more.keys() and caps.keys() <= {*qi} - {*held.fixed}
+    require(fine, "caps are not on quasi-identifiers, or lack a price")
+    whole = all(type(x) is int and x >= 0 for x in (*caps.values(), *more.values()))
+    require(whole, "a cap or its price is no whole number, or below 0")
+    twice = any(len({*ranges[n].numbers}) < len(ranges[n].numbers) for n in caps if n in ranges)
+    require(not twice, "a capped column writes a number in several ways")
     levels = all(len(link) > 1 and not ranges.keys() & {*link} for link in held.linked)
     require(levels, "linked columns are fewer than two, or one of them has a range")
     kinds = {str(model.get("model")) for model in proof.facts["models"]}
@@ -66,13 +90,16 @@ def held_by(proof: Proof, qi: Sequence[str], ranges: Mapping[str, Any]) -> Held:
 def require_obeyed(
     held: Held, before: pl.DataFrame, after: pl.DataFrame, ladders: Mapping[str, pl.DataFrame]
 ) -> None:
-    """Reject the first cell of a fixed column that changed, and the first row that tears a link.
+    """Reject the first changed cell that is not to be, and the first row that tears a link.
 
     ``before``, ``after``: cells as text, row by row.
     """
-    for name in held.fixed:
+    for name in (*held.fixed, *held.most):
         wrong = before[name].cast(pl.String).ne_missing(after[name].cast(pl.String)).arg_true()
-        require_none(wrong, "a cell of a fixed column changed", name)
+        if name in held.fixed:
+            require_none(wrong, "a cell of a fixed column changed", name)
+        else:
+            require_none(wrong[held.most[name] :], "too many cells of a column changed", name)
     for link in held.linked:
         bits = [levels_of(ladders[name], highest(link, ladders)) for name in link]
         cells = [frame[name].cast(pl.String) for frame in (before, after) for name in link]
@@ -105,7 +132,7 @@ def priced(
     held: Held,
     group: Sequence[str],
     cells: pl.DataFrame,
-    hierarchies: tuple[Mapping[str, pl.DataFrame], Mapping[str, Any]],
+    hierarchies: tuple[Mapping[str, pl.DataFrame], Mapping[str, Any], int],
     beyond: int,
 ) -> Iterator[tuple[Ints, Tables]]:
     """Yield the columns of a group as the price inequality asks for them.
@@ -114,10 +141,12 @@ def priced(
 
     Parameters
     ----------
-    cells: of the original.  hierarchies: ladders and ranges.
-    beyond: what no row pays, in units of the ladders' costs.
+    cells: of the original.
+    hierarchies: ladders, ranges, and by what their costs are multiplied: the prices' unit.
+    beyond: what no row pays, in that unit.
     """
-    ladders, ranges = hierarchies
+    plain, ranges, quantum = hierarchies
+    ladders = {name: dearer(plain[name], quantum, held.more.get(name, 0)) for name in group}
     links = [link for link in held.linked if {*link} & {*group}]
     whole = all({*link} <= {*group} for link in links)
     require(whole, "linked columns are not priced together")
@@ -134,7 +163,24 @@ def priced(
             one = np.arange(len(leaf))
             yield codes, (np.stack([one, one * 0]), np.stack([one * 0, one * 0 + beyond]))
         else:
-            yield codes, ranges[column].windows() if column in ranges else (table[0], table[1])
+            own, more = (table[0], table[1]), held.more.get(column, 0)
+            if column in ranges:
+                some = ranges[column].windows().times(quantum)
+                own = some._replace(up=some.up + more, star=some.star + more)
+            yield codes, own
+
+
+def dearer(ladder: pl.DataFrame, quantum: int, more: int) -> pl.DataFrame:
+    """Return a ladder with costs in units of the prices, and this on top of a changed cell's.
+
+    A label counts as changed where those above it are, too: costs do not fall on the way up.
+    """
+    there = ladder.select(pl.col("label").ne_missing(pl.col("leaf"))).to_series().to_numpy()
+    changed = there.reshape(max(1, ladder["level"].n_unique()), -1)[::-1]
+    still = np.minimum.accumulate(changed, axis=0)[::-1].ravel().astype(np.int64)
+    return ladder.with_columns(
+        pl.Series("cost", ladder["cost"].to_numpy() * quantum + still * more)
+    )
 
 
 def together(

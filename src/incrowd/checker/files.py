@@ -230,6 +230,9 @@ def marked(
         linked = [[MARK + column for column in link] for link in said["linked"]]
         fixed = [MARK + column for column in said["fixed"]]
         facts["constraints"] = said | {"fixed": fixed, "linked": linked}
+        for inside, key in ((facts["constraints"], "caps"), (facts, "cap_prices")):
+            if key in inside:
+                inside[key] = {MARK + column: number for column, number in inside[key].items()}
     ladders = proof.ladders.with_columns((MARK + pl.col("column")).alias("column"))
     names = {role: [MARK + column for column in columns] for role, columns in roles.items()}
     return proof._replace(facts=facts, ladders=ladders), names, [entry(model) for model in models]

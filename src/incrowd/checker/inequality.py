@@ -63,9 +63,7 @@ class State(NamedTuple):
     high: Ints
 
 
-def merged(
-    leaves: Sequence[Ints], price: Ints, mark: Ints, trees: Sequence[Tables], quantum: int
-) -> Rows:
+def merged(leaves: Sequence[Ints], price: Ints, mark: Ints, trees: Sequence[Tables]) -> Rows:
     """Merge rows equal in leaves, price and mark; ``leaves`` and ``trees`` stand by column."""
     names = [str(j) for j in range(len(leaves))]
     given = {"price": price, "mark": mark, **dict(zip(names, leaves, strict=True))}
@@ -73,8 +71,7 @@ def merged(
     table = table.sort("price", "first", descending=[True, False])
     leaf = [table[name].cast(pl.Int64).to_numpy() for name in names]
     one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}
-    scaled = [t.times(quantum) if isinstance(t, Windows) else (t[0], t[1] * quantum) for t in trees]
-    return Rows(**one, leaf=leaf, trees=scaled)
+    return Rows(**one, leaf=leaf, trees=trees)
 
 
 def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int]]:

@@ -38,10 +38,10 @@ class Verdict:
     facts: when accepted, what was proved: rows, suppressed_rows, columns (of the release), models,
         roles, deleted_rows (with ``most_deleted`` and ``deletion_price``, where rows may be),
         star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
-        they mean, see ``costs.meaning``), constraints (``fixed`` and ``linked`` columns, where the
-        bound is of releases that obey them alone), gap, optimal; and in units of 1/``scale`` (of
-        the proof, see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least
-        the bound) and ``most`` (what a release costs in which every cell is suppressed).
+        they mean, see ``costs.meaning``), constraints (``fixed`` and ``linked`` columns, ``caps``,
+        where the bound is of releases that obey them alone), gap, optimal; and in units of
+        1/``scale`` (of the proof, see ``costs.reduced``) cost, bound, ``proven`` (what the prices
+        prove, at least the bound) and ``most`` (what a release costs in which all is suppressed).
         Not proved is what ``unchecked`` names: models that the release is said to obey, and the
         checker does not know; nor the factors of a ``veil`` that the statement names.
     proof: when accepted, what the proof says.
@@ -135,7 +135,7 @@ def compared(
     given = cells, ladders, ranges, law, held
     totals = [price_total(proof, part, given) for part in known[1]]
     total = combinations.total_of(totals, *known, cells, ladders, quantum)
-    proven = -(-left.least(total, proof) // quantum) + aside
+    proven = -((held.paid() - left.least(total, proof)) // quantum) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     columns = [name.removeprefix(files.MARK) for name in after.columns]
@@ -165,7 +165,7 @@ def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
 
     That is asked in the table of the part's columns alone.  ``given``: the cells of the original,
-    in the order of the release; ladders; ranges; a ``Lawful``, or None; what is fixed or linked.
+    in the order of the release; ladders; ranges; a ``Lawful``, or None; constraints.
     """
     cells, ladders, ranges, law, held = given
     quantum, (prices, group, k) = proof.facts["quantum"], part
@@ -173,15 +173,15 @@ def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
     highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
-    beyond = highest // quantum + 1
-    columns = list(priced(held, group, cells, (ladders, ranges), beyond))
-    leaves, trees = [column[0] for column in columns], [column[1] for column in columns]
-    dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
-    dearest += beyond * len(held.fixed)
+    beyond = highest + 1
+    most = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
+    dearest = most * quantum + beyond * len(held.fixed) + sum(held.more.values())
     plain = sets.mark, k, None, k
     mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain
-    require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
-    rows = inequality.merged(leaves, price + sets.lift, mark, trees, quantum)
+    require(terms * max(highest, dearest) < 2**62, "the numbers exceed 64 bits")
+    columns = list(priced(held, group, cells, (ladders, ranges, quantum), beyond))
+    leaves, trees = [column[0] for column in columns], [column[1] for column in columns]
+    rows = inequality.merged(leaves, price + sets.lift, mark, trees)
     for at, cost in crowds.search_of(proof, law)(rows, k, keep):
         crowd = rows.price[at], rows.copies[at], rows.mark[at]
         charge = law.charge(crowd[0] - cost, *crowd[1:]) if law else None

@@ -1,7 +1,5 @@
 """Options that several commands share, and their texts turned into values."""
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +12,8 @@ from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MANY, Option
 from incrowd.policy.table import OPTIONS
+from incrowd.policy.veil import mapped
+from incrowd.text.lists import names_of
 from incrowd.text.missing import EVERY, marks_of
 
 if TYPE_CHECKING:
@@ -169,13 +169,9 @@ def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
     A text that is a column's name as it stands is that column; a name with a comma may also be
     written in double quotes.  Spaces around a name count only where a column is called so.
     """
-    names = []
+    names: list[str] = []
     for text in given:
-        if text in columns:
-            names.append(text)
-            continue
-        for fields in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True):
-            names += [f if f in columns else f.strip() for f in fields]
+        names += [text] if text in columns else names_of(text, columns)
     return names
 
 
@@ -273,6 +269,9 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return marked(before, given, columns)
     if option.kind == "caps":
         return capped(before, given, columns)
+    if option.kind == "number or by column":
+        found = before if isinstance(before, Mapping) else {} if before is None else {EVERY: before}
+        return {**found, **mapped(given, columns)}
     return {**(before or {}), **split_pairs(option.flag, given, columns, option.alone)}
 
 

@@ -19,6 +19,7 @@ from incrowd.policy.file import read_keys
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
+from incrowd.text.lists import joined
 from incrowd.text.shell import quoted
 from incrowd.text.units import counted, shown_gap
 
@@ -108,7 +109,7 @@ def without_original(release: str, proof: str | None, statement: str | None) -> 
         return 1
     names = stated.get("quasi_identifiers")
     names = names if isinstance(names, list) else []
-    asked = ",".join(map(printable, map(str, names)))
+    asked = joined(map(str, names))
     raise InputError(
         f"the statement is of {'these files' if proof else 'this file'}, but nothing that it says "
         f"is checked yet: {needed}. Without it, count the classes: "
@@ -138,8 +139,14 @@ def stated_in(path: str) -> Mapping[str, Any]:
         raise InputError(f"--statement {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         stated = None
-    if not isinstance(stated, dict) or stated.get("format") != "incrowd-statement":
-        raise InputError(f"--statement {path}: is no statement by incrowd anonymize")
+    form = stated.get("format") if isinstance(stated, dict) else None
+    if form == "incrowd-codebook-statement":
+        raise InputError(f"--statement {path}: is of incrowd codebook; name its --patterns, too")
+    if not isinstance(stated, dict) or form != "incrowd-statement":
+        raise InputError(
+            f"--statement {path}: is no statement by incrowd anonymize, or is cut off; take the "
+            "file that its --statement wrote"
+        )
     return stated
 
 
@@ -223,6 +230,8 @@ def obeying(constraints: Mapping[str, Any]) -> str:
     fixed, linked = constraints.get("fixed", ()), constraints.get("linked", ())
     told = [f"leaves {' and '.join(map(called, fixed))} unchanged"] if fixed else []
     told += [f"generalizes {' and '.join(map(called, link))} together" for link in linked]
+    caps = constraints.get("caps", {})
+    told += [f"changes at most {most:,} cells of {called(name)}" for name, most in caps.items()]
     return f" that {', and '.join(told)}" if told else ""
 
 

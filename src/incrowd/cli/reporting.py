@@ -13,6 +13,7 @@ from incrowd.cli.output import say, warn
 from incrowd.errors import InputError
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import require_place
+from incrowd.text.paths import readable
 
 if TYPE_CHECKING:
     from incrowd.attacks.findings import Findings
@@ -84,7 +85,7 @@ def write_reports(
     release: "Release", table: str | None, output: str | None, given: Mapping[str, Any]
 ) -> None:
     """Write what was asked for, once the release is written."""
-    name = Path(output).name if output not in (None, "-") else "release"
+    name = readable(Path(output).name) if output not in (None, "-") else "release"
     if given["report"] is not None:
         from incrowd.report.make import write_report
 
@@ -97,7 +98,7 @@ def write_reports(
             require_group(release, given["group"])
         inside = Inside(
             release=release,
-            command=("incrowd", *sys.argv[1:]),
+            command=("incrowd", *map(readable, sys.argv[1:])),
             input=input_of(table),
             policy_file=read_text(given.get("policy")),
             frontier=frontier_for(release, given.get("report_frontier")),
@@ -117,7 +118,7 @@ def input_of(table: str | None) -> tuple[str, str] | None:
         return None
     from incrowd.proof.writing import sha256_of
 
-    return table, sha256_of(table)
+    return readable(table), sha256_of(table)
 
 
 def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":

@@ -94,7 +94,7 @@ def _veil(release: "Release") -> list[tuple[str, str]]:
     if len({*factors.values()}) == 1 and len(factors) == release.columns:
         each = up(next(iter(factors.values())))
     else:
-        each = ", ".join(f"{printable(name)} {up(x)}" for name, x in factors.items())
+        each = ", ".join(f"{up(x)} ({printable(name)})" for name, x in factors.items())
     return [
         ("veil", f"odds of a hidden cell's values change by a factor of at most {each}"),
         ("", f"{shown(release.veiled_bound or 0)}: the bound with the cells that coins hid"),

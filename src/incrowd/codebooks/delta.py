@@ -31,6 +31,7 @@ from typing import Any
 from incrowd.checker.hockey import require_reach
 from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError, quoted
+from incrowd.text.exact import part_of
 
 DIGITS = 120
 SLACK = Decimal(10) ** -80  # sums of less than 10^7 terms below 1, each right to 10^-119
@@ -70,7 +71,7 @@ class Asked:
 
 def _number(name: str, given: Any) -> Fraction:
     try:
-        found = Fraction("" if isinstance(given, bool) else str(given))
+        found = part_of("" if isinstance(given, bool) else str(given))
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if not 0 < found <= MOST_EPSILON:

@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.codebooks.delta import Asked, delta_of, of_delta
 from incrowd.codebooks.patterns import NONE, Patterns
 from incrowd.codebooks.statement import statement
-from incrowd.errors import InputError, VerificationError
+from incrowd.errors import InputError, VerificationError, few_of
 from incrowd.hierarchy.tree import STAR
 from incrowd.kernels.types import Bools, Ints
 from incrowd.policy.base import Policy, Roles
@@ -196,7 +196,7 @@ def codebook(
         smallest_class=int(sizes.min(initial=len(shown))),
         changed=changed,
         stars=sum(int((texts[name] == star).sum()) for name in known.columns),
-        warnings=(*of_delta(asked, delta), *_repeated(source, roles.id)),
+        warnings=(*of_delta(asked, delta), *_empty(shown, k), *_repeated(source, roles.id)),
     )
 
 
@@ -240,14 +240,28 @@ def _texts(source: Source, name: str, rows: Ints) -> "pl.Series":
     return values.gather(column.codes[rows]) if len(column.values) else values
 
 
+def _empty(shown: Ints, k: int) -> list[str]:
+    """Say what helps where no row is published."""
+    if len(shown):
+        return []
+    return [
+        f"no row is published: no {k:,} of the rows taken are alike in all published columns, "
+        "those too that are sensitive or kept. Leave columns of many values out (--id), or take "
+        "coarser patterns or a smaller k"
+    ]
+
+
 def _repeated(source: Source, names: Sequence[str]) -> list[str]:
     """Warn of identifiers that stand in several rows: one row is protected, not all of a person."""
     known = [name for name in names if told(source, name) is not None]
     several = [name for name, _, _ in repeating(source, known)]
+    found = [repr(name) for name in names if name in several or name not in known]
+    if not found:
+        return []
+    one, repeat = len(found) == 1, "repeat" if several else "may repeat"
+    whose = f"of {found[0]}, which is left out, {repeat}"
+    whose = whose if one else f"of columns that are left out {repeat} ({few_of(found)})"
     return [
-        f"values of {name!r}, which is left out, {'' if name in known else 'may '}repeat: the "
-        f"guarantee is about one row. If {name!r} names people, that of somebody with several rows "
-        "is weaker; take one row each"
-        for name in names
-        if name in several or name not in known
+        f"values {whose}: the guarantee is about one row. If {found[0] if one else 'one of them'} "
+        "names people, that of somebody with several rows is weaker; take one row each"
     ]

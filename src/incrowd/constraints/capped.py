@@ -17,7 +17,7 @@ cheapest pattern that so many rows match, where only changed cells under the cap
 them one, is a lower bound on the row's changed cells (as in ``incrowd.bounds.support``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
 from incrowd.constraints.plan import Limit, Plan
 from incrowd.constraints.repairing import Repair, changed_cells
-from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
+from incrowd.constraints.solving import ENDINGS, Dearer, Parted, solve_plan, solve_with
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
@@ -44,6 +44,7 @@ REFINEMENTS = 4  # attempts after the first one that meets all caps
 FINE = 32  # prices are in units of 1/(scale·FINE), as a whole unit may be too coarse a step
 FIRST = 0.25  # share of the time limit for the attempt without prices
 SEARCH = 0.05  # for each attempt in search of prices
+OF_BOUND = "parts", "place", "dearer", "fine"  # of an attempt: what tells its bound
 LAST = 0.6  # share of the time left for an attempt at the prices found; then rows are moved
 
 
@@ -101,11 +102,12 @@ class CappedSearch:
     plan: Plan
     method: str | Solver
     context: Context
-    best: Solved | None = None
+    best: Parted | None = None
     bound: int = 0
+    certified: Parted | None = None
     attempts: int = 0
     prices: list[Price] = field(default_factory=list)
-    seen: list[Solved] = field(default_factory=list)
+    seen: list[Parted] = field(default_factory=list)
 
     def run(self) -> None:
         """Raise and lower the prices until the caps are met cheaply, or the attempts are over."""
@@ -166,19 +168,19 @@ class CappedSearch:
 
     def attempt(self, seconds: float, priced: bool = True) -> None:
         """Solve at the prices as they are, and learn from what comes out."""
-        tried = [price.now for price in self.prices]
         context = self.shared(seconds, priced)
-        if not priced:
-            solved = solve_plan(self.table.problem, self.plan, self.method, context)
-            bound = solved.bound
+        problem, trees = self.table.problem, self.table.instance.trees
+        if priced:
+            trees, paid = self.dearer(), self.paid()
+            solved = solve_with(problem, self.plan, trees, self.method, context)
+            solved = replace(solved, dearer=paid, fine=self.fine)
+            bound = bound_of(solved) if sure(self.table.instance.trees, paid) else 0
         else:
-            problem, trees = self.table.problem, self.dearer()
-            solved, found = solve_with(problem, self.plan, trees, self.method, context)
-            paid = zip(tried, self.plan.limits, strict=True)
-            # costs are whole units, so a bound may be rounded up
-            bound = -((sum(now * limit.most for now, limit in paid) - found) // self.fine)
+            solved = solve_plan(problem, self.plan, self.method, context)
+            bound = solved.bound
         self.attempts += 1
-        self.bound = max(self.bound, bound)
+        if self.certified is None or bound > self.bound:
+            self.bound, self.certified = bound, solved
         self.seen.append(solved)
         counts = self.offer(solved)
         for price, count in zip(self.prices, counts, strict=True):
@@ -200,9 +202,17 @@ class CappedSearch:
 
         return replace(self.context, stop=share, listener=listen)
 
+    def paid(self) -> tuple[Dearer, ...]:
+        """Return the columns whose changed cells have a price, and how many of these may be."""
+        return tuple(
+            Dearer(p.limit.column, p.limit.most, p.now)
+            for p in self.prices
+            if p.limit.column is not None and p.now
+        )
+
     def dearer(self) -> list[Family]:
         """Return the trees with the prices of changed cells on top."""
-        asked = {p.limit.column: p.now for p in self.prices if p.limit.column is not None}
+        asked = {one.column: one.price for one in self.paid()}
         return dearer(self.table.instance.trees, asked, self.fine)
 
     @property
@@ -210,7 +220,7 @@ class CappedSearch:
         """What one unit of the table's costs is in the finer unit of the prices."""
         return fine(self.table.instance.trees)
 
-    def offer(self, solved: Solved) -> list[int]:
+    def offer(self, solved: Parted) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
         changed = changed_cells(self.table, solved.solution)
         counts = [price.limit.count(changed) for price in self.prices]
@@ -229,7 +239,9 @@ class CappedSearch:
         if self.best is None:
             raise self.refusal()
         found = replace(self.best, bound=min(self.bound, self.best.cost))
-        return replace(found, ended=self.ended(found.status == "optimal"))
+        assert self.certified is not None
+        known = {name: getattr(self.certified, name) for name in OF_BOUND}
+        return replace(found, ended=self.ended(found.status == "optimal"), **known)
 
     def ended(self, optimal: bool) -> str:
         """Say why the search ended."""
@@ -249,6 +261,24 @@ class CappedSearch:
             told = "; ".join(shares(self.prices))
             return NoLawfulReleaseError(f"no lawful release is within the caps (proven): {told}")
         return not_found(self.prices, self.attempts)
+
+
+def bound_of(solved: Parted) -> int:
+    """Return what a release within the caps costs at least, by a bound under dearer costs.
+
+    Costs are whole units, so a bound may be rounded up.
+    """
+    paid = sum(one.price * one.most for one in solved.dearer)
+    return -((paid - solved.bound_of_parts) // solved.fine)
+
+
+def sure(trees: Sequence[Family], paid: Iterable[Dearer]) -> bool:
+    """Whether in dearer columns each row of a class pays for a change that all of them show.
+
+    Where a number is written in several ways, an interval reads like one of them.
+    """
+    families = [trees[one.column] for one in paid]
+    return not any(isinstance(f, RangeFamily) and f.several_texts for f in families)
 
 
 def not_found(prices: Sequence[Price], attempts: int) -> StoppedError:

@@ -24,21 +24,45 @@ COMPARING = ("engine", "mondrian")  # methods that take a part's table as they s
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
 
 
+@dataclass(frozen=True)
+class Dearer:
+    """A price on top of what the changed cells of a column cost.
+
+    Attributes
+    ----------
+    column: number of the quasi-identifier.
+    most: how many of its cells may change.
+    price: of each that does, in the costs of the parts that were solved.
+    """
+
+    column: int
+    most: int
+    price: int
+
+
 @dataclass(frozen=True, eq=False)
 class Parted(Solved):
-    """A solution under fixed and linked columns, and what is known of the parts of its table.
+    """A solution under constraints, and what is known of the parts of its table.
 
     Attributes
     ----------
     parts: the problems that were solved, without fixed columns and with linked ones as one.
     place: int64, shape (copies,): which copy of the parts, one after another, each copy became.
+    dearer, fine: the parts' costs are ``fine`` times those of the table, and these on top.
     """
 
     parts: tuple[tuple[Problem, Solved], ...] = ()
     place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    dearer: tuple[Dearer, ...] = ()
+    fine: int = 1
+
+    @property
+    def bound_of_parts(self) -> int:
+        """What the parts cost at least together, in the costs they were solved under."""
+        return sum(solved.bound for _, solved in self.parts)
 
 
-def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Context) -> Solved:
+def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Context) -> Parted:
     """Solve a problem under fixed and linked columns; caps are another matter.
 
     Raises
@@ -47,16 +71,16 @@ def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Cont
     OutOfScopeError: the method does not serve the parts.
     """
     require_lawful_groups(problem, plan)
-    return solve_with(problem, plan, problem.instance.trees, method, context)[0]
+    solved = solve_with(problem, plan, problem.instance.trees, method, context)
+    return replace(solved, bound=solved.bound_of_parts)
 
 
 def solve_with(
     problem: Problem, plan: Plan, trees: Sequence[Family], method: str | Solver, context: Context
-) -> tuple[Solved, int]:
-    """Solve under the costs of ``trees``; also return the bound under these costs.
+) -> Parted:
+    """Solve under the costs of ``trees``, in which the bound of the parts is.
 
-    The solution and its cost are in the problem's own costs; its bound is 0 unless these are the
-    costs of ``trees``.
+    The solution and its cost are in the problem's own costs, of which no bound is known.
     """
     instance, link = problem.instance, LinkColumns(plan.links)
     linked = link.apply(replace(problem, instance=replace(instance, trees=tuple(trees))))
@@ -66,15 +90,11 @@ def solve_with(
     lifted = linked.lift(split.lift([found.solution for found in solved]))
     solution = LinkedSolution(instance, lifted.classes, plan.links)
     cost = solution.cost if instance.rows else 0
-    bound = sum(found.bound for found in solved)
-    own = bound if trees is instance.trees else 0
     ended = min((found.ended for found in solved), key=ENDINGS.index)
-    if not own:  # of costs that are not the problem's no prices are kept
-        return Solved(solution, cost, own, solved[-1].method, ended), bound
     each = [Solution(part.instance, np.arange(part.instance.rows)) for part in split.problems]
     place = linked.lift(split.lift(each)).classes
     parts = tuple(zip(split.problems, solved, strict=True))
-    return Parted(solution, cost, own, solved[-1].method, ended, parts=parts, place=place), bound
+    return Parted(solution, cost, 0, solved[-1].method, ended, parts=parts, place=place)
 
 
 def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:

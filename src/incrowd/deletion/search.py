@@ -6,6 +6,9 @@ only so many may be deleted (``incrowd.bounds.deletion``): annealing deals rows 
 class, but it may hold fewer than k.  Where it held too many, those go back that lose the least by
 it.  Then the rows that are kept are released by the engine as a table of their own, and the
 cheaper release counts.
+
+Where prices miss the patterns that a release needs, near classes of all rows trade instead, and
+what is dear there is deleted.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +17,8 @@ import numpy as np
 
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices
-from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem, kept_solution
+from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem
+from incrowd.deletion.paying import without_dear, without_single
 from incrowd.deletion.small import by_blocks
 from incrowd.driver.solve import solve
 from incrowd.lattice.emission import Emission
@@ -28,6 +32,8 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.near_classes import LOOSE
+from incrowd.solvers.engine.resumed import resumed
 from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.progress import Progress
@@ -52,12 +58,16 @@ def by_search(
     best = Best(problem, deletion, classes)
     prices, worth = priced(problem, deletion, known, context)
     bound = bound_of(prices, instance, deletion)
-    best.offer(without_dear(problem, best.classes, deletion))
-    if not stop.now():
+    best.offer_less(best.classes)
+    traded_by_now = stop.time_limit is not None and loose(instance, prices, best.cost, bound)
+    if not traded_by_now and not stop.now():
         best.offer(dealt(problem, deletion, prices, max(deletion.price, round(worth)), context))
-    if not stop.satisfied(best.cost, bound) and not stop.now():
-        best.offer(again(problem, best.classes, method, context))
-    best.offer(without_dear(problem, best.classes, deletion))
+    if not traded_by_now and not stop.satisfied(best.cost, bound) and not stop.now():
+        if loose(instance, prices, best.cost, bound):
+            best.offer_less(traded(problem, classes, prices, context))
+        else:
+            best.offer(again(problem, best.classes, method, context))
+    best.offer_less(best.classes)
     if not stop.satisfied(best.cost, bound) and not stop.now():
         best.offer(by_blocks(problem, best.classes, deletion, context))
     return Found(best.classes, bound, "engine", how_ended(stop, best.cost, bound), prices)
@@ -90,6 +100,11 @@ class Best:
         cost = cost_of(self.problem, classes, self.deletion)
         if cost < self.cost:
             self.classes, self.cost = classes, cost
+
+    def offer_less(self, classes: Ints) -> None:
+        """Offer a release without classes that pay more than their deletion, and single rows."""
+        less = without_dear(self.problem, classes, self.deletion)
+        self.offer(without_single(self.problem, less, self.deletion))
 
 
 def saves_little(problem: Problem, deletion: Deletion) -> bool:
@@ -223,21 +238,19 @@ def with_strangers(pattern: Ints, last: int, k: int) -> Ints:
     return np.where(strangers, last + 1, pattern)
 
 
-def without_dear(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
-    """Delete whole classes that pay more than the price of deletion, the dearest first."""
-    kept = np.flatnonzero(classes != DELETED)
-    if not len(kept):
-        return classes
-    solution, place = kept_solution(problem, classes)
-    room = deletion.limit(len(classes)) - (len(classes) - len(kept))
-    found = classes.copy()
-    for one in np.argsort(-solution.class_costs, kind="stable"):
-        if solution.class_costs[one] <= deletion.price:
-            break
-        if solution.sizes[one] <= room:
-            found[kept[solution.classes[place] == one]] = DELETED
-            room -= int(solution.sizes[one])
-    return found
+def loose(instance: Instance, prices: Prices, cost: int, bound: int) -> bool:
+    """Whether prices are so far below a release that they miss patterns which it needs.
+
+    They list none where they are by sets of rows or groups of columns.  Then near classes trade
+    rows, and who is dear there is deleted.
+    """
+    return instance.plain and (cost > LOOSE * bound or prices.by_rows or bool(prices.groups))
+
+
+def traded(problem: Problem, classes: Ints, prices: Prices, context: Context) -> Ints:
+    """Let near classes of all rows trade; int64, shape (rows,): classes."""
+    start = Solution.of(problem.instance, classes)
+    return resumed(problem, prices, context, start).classes
 
 
 def again(problem: Problem, classes: Ints, method: str, context: Context) -> Ints:

@@ -324,12 +324,15 @@ class Session:
             derive = rules_of(further.get("derive")), marks_of(further.get("na"))
             self.population = None if not path else (path, derived(open_table(path), *derive))
 
-    def attack(self) -> None:
-        """Start to attack the release."""
+    def attack(self, register: str = "") -> None:
+        """Start to attack the release, with a table of people that an attacker has, where named."""
         with self.lock:
             release = self.release
             if self.attacking is None or self.attacking.state != RUNNING:
-                self.attacking = Work(lambda work: (release, attack(release).record())).start()
+                people = register or None
+                self.attacking = Work(
+                    lambda work: (release, attack(release, register=people).record())
+                ).start()
 
     def study(self, number: int) -> None:
         """Run one's own analysis on both tables; its file was named when the desk was started."""

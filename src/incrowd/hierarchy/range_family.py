@@ -111,6 +111,12 @@ class RangeFamily:
             up=self.up[used], reach=reach.astype(np.int64),
         )  # fmt: skip
 
+    @property
+    def several_texts(self) -> bool:
+        """Whether a number is written in several ways: its interval reads like one of them."""
+        pairs = zip(self.first, self.last[1:], strict=False)
+        return any(first == last for first, last in pairs if first)
+
     def times(self, factor: int) -> "RangeFamily":
         """Return the family with all costs multiplied."""
         down, up = self.down * np.int64(factor), self.up * np.int64(factor)
@@ -125,9 +131,7 @@ class RangeFamily:
 
         Nothing too where a number is written in several ways: its interval reads like one of them.
         """
-        pairs = zip(self.first, self.last[1:], strict=False)
-        twice = any(first == last for first, last in pairs if first)
-        one = int(counted and not twice)
+        one = int(counted and not self.several_texts)
         size = len(self.leaves)
         return replace(
             self, down=np.zeros(size, np.int64), up=np.full(size, one, np.int64), dearest=one

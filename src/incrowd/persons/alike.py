@@ -141,16 +141,17 @@ def of_rows(table: Coded, persons: Persons, prices: Prices) -> Prices:
     return replace(prices, price=price)
 
 
-def certified(table: Coded, k: int, known: Prices | None) -> Prices:
+def certified(table: Coded, k: int, known: Prices | None, stop: Stop) -> Prices:
     """Return the prices of a release in which no column varies; where a method has none, find some.
 
     They are per distinct row of the table.
+    ``stop``: when to be content with the prices found so far.
     """
     if known is not None:
         return known
     whose = table.owners
     persons = Persons.of(table, whose, split_of(table.leaves, whose).constant)
-    return of_rows(table, persons, whole_prices(persons.visits.instance, k, Stop()))
+    return of_rows(table, persons, whole_prices(persons.visits.instance, k, stop))
 
 
 def of_both(

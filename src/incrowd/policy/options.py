@@ -19,7 +19,7 @@ REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
 MANY = (
     *("names", "lists", "models", "caps", "marks", "combinations"),
-    *("texts by column", "numbers by column"),
+    *("texts by column", "numbers by column", "number or by column"),
 )
 """Kinds of which the command line takes several."""
 

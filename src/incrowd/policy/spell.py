@@ -4,8 +4,6 @@ Each says the same: read again, it is the same policy.  ``policy`` is always a
 ``incrowd.policy.base.Policy``, whose methods stand on these functions.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from fractions import Fraction
@@ -16,9 +14,11 @@ from incrowd.errors import InputError
 from incrowd.policy.cap import Cap
 from incrowd.policy.model_spec import ModelSpec
 from incrowd.policy.options import Option, table_of
+from incrowd.policy.veil import EVERY
 from incrowd.policy.write import ROLES, listed, quoted
 from incrowd.policy.write import key as toml_key
 from incrowd.privacy.combination import Combination
+from incrowd.text.lists import joined
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
@@ -110,6 +110,8 @@ def said(
     defaults = {**default_values(policy), **otherwise}
     for key in table_of(type(policy)):
         value = getattr(policy, key.name)
+        if key.kind == "number or by column" and {*(value or ())} == {EVERY}:
+            value = value[EVERY]
         if key.name in ("k", *always) or not same(value, defaults[key.name]):
             yield key.name, plain(value)
 
@@ -124,27 +126,28 @@ def _texts(key: Option, value: Any) -> list[str]:
     if key.name == "caps":
         return [_cap(**each) for each in value]
     if key.kind == "combinations":
-        return [f"{_joined(each['columns'])}:{each['k']}" for each in value]
+        return [f"{joined(each['columns'])}:{each['k']}" for each in value]
     if key.name == "models":
         return [_model(each) for each in value]
     if key.kind == "marks":
         return _marks(value)
     if key.kind == "lists":
-        return [_joined(names) for names in value]
+        return [joined(names) for names in value]
     if isinstance(value, Mapping):
         if key.kind == "text or by column":
             raise InputError(f"{key.name} by column goes into a policy file, not an option")
         if key.alone:
             return [f"{column}={held}" if held else column for column, held in value.items()]
-        return [f"{column}={_plain_text(held, key.name)}" for column, held in value.items()]
+        held = {column: _plain_text(each, key.name) for column, each in value.items()}
+        return [f"{column}={text}" if column else text for column, text in held.items()]
     return [_plain_text(each, key.name) for each in (value if isinstance(value, list) else [value])]
 
 
 def _marks(value: Any) -> list[str]:
     """Return texts of missing values as ``--na`` reads them."""
     if not isinstance(value, Mapping):
-        return [_joined(value)]
-    return [f"{column}={_joined(t)}" if column else _joined(t) for column, t in value.items()]
+        return [joined(value)]
+    return [f"{column}={joined(t)}" if column else joined(t) for column, t in value.items()]
 
 
 def _cap(column: str, share: Any, value: str | None = None) -> str:
@@ -156,14 +159,7 @@ def _model(given: Any) -> str:
     if not isinstance(given, Mapping):
         raise InputError(f"models: {type(given).__name__} can be said in Python alone")
     lists = {name: held if isinstance(held, list) else [held] for name, held in given.items()}
-    return _joined([f"{name}={each}" for name, held in lists.items() for each in held])
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Return texts on one line, parted by commas."""
-    line = io.StringIO(newline="")
-    csv.writer(line, lineterminator="").writerow(texts)
-    return line.getvalue()
+    return joined([f"{name}={each}" for name, held in lists.items() for each in held])
 
 
 def _plain_text(value: Any, name: str) -> str:

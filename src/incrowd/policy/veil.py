@@ -5,13 +5,14 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError, no_column, quoted
-from incrowd.text.exact import fraction_of
+from incrowd.text.exact import part_of
+from incrowd.text.lists import parts_of
 
 EVERY = ""  # in place of a column's name: all quasi-identifiers
 
 
 def veil_of(given: Any) -> Mapping[str, Fraction] | None:
-    """Read a number for all columns, a mapping, or a text such as ``0.05`` or ``age=0.5,sex=0.1``.
+    """Read a number for all columns, a mapping, or a text such as ``5%`` or ``age=0.5,sex=0.1``.
 
     Returns
     -------
@@ -23,12 +24,8 @@ def veil_of(given: Any) -> Mapping[str, Fraction] | None:
     """
     if given is None:
         return None
-    if isinstance(given, str) and "=" in given:
-        pairs = [part.partition("=") for part in given.split(",")]
-        names = [name.strip() for name, *_ in pairs]
-        if len(set(names)) < len(names):
-            raise InputError("veil: a column is named twice")
-        given = {name.strip(): value.strip() for name, _, value in pairs}
+    if isinstance(given, str):
+        given = mapped([given])
     if not isinstance(given, Mapping):
         given = {EVERY: given}
     if not given:
@@ -36,10 +33,41 @@ def veil_of(given: Any) -> Mapping[str, Fraction] | None:
     return {str(name): _probability(str(name), value) for name, value in given.items()}
 
 
+def mapped(texts: Sequence[str], columns: Sequence[str] = ()) -> dict[str, str]:
+    """Return column → probability of texts such as ``0.05`` or ``age=0.5,sex=0.1``.
+
+    Parameters
+    ----------
+    columns: of the table; one that stands in a text alone, as ``a,b=0.5``, needs no quotes, as the
+        names with commas or ``=`` in lists do: ``"a,b"=0.5,sex=0.1``.
+
+    Raises
+    ------
+    InputError: a column is named twice.
+    """
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        pairs += [(name, value.strip())] if not name or name in columns else _pairs(text)
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise InputError("veil: a column, or all of them, is given two probabilities")
+    return dict(pairs)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    found = []
+    for name, rest in parts_of(text):
+        start, equals, value = rest.rpartition("=")
+        if name is None or start.strip() or not equals:
+            name = f"{name or ''}{start}".strip()
+        found.append((name, value.strip()))
+    return found
+
+
 def _probability(name: str, value: Any) -> Fraction:
     where = f" of {name!r}" if name != EVERY else ""
     try:
-        found = fraction_of("" if isinstance(value, bool) else str(value))
+        found = part_of("" if isinstance(value, bool) else str(value))
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if not 0 < found <= 1:

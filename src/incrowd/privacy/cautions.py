@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from incrowd.errors import few_of, listed
+from incrowd.text.shell import quoted as word
 
 DIVERSITY = (
     "l-diversity counts the values of each class; it does not limit what can be inferred: somebody "
@@ -128,7 +129,7 @@ def pairs(cells: int, columns: Sequence[str], *, shown: bool = False) -> str:
 
 def pairs_under_a_veil(columns: Sequence[str]) -> str:
     """Return the caution that a dear column of two values is hidden less because of its values."""
-    names, weights = listed(columns), few_of((f"--weight {c}=3" for c in columns), " ")
+    names, weights = listed(columns), few_of((f"--weight {word(f'{c}=3')}" for c in columns), " ")
     return (
         f"columns with two values ({names}): a pair that hides one because its rows differ singles "
         f"both out. With {weights} the method hides such cells less often itself, so that most of "

@@ -1,13 +1,12 @@
 """Combinations of quasi-identifiers, each with a k of its own."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, quoted
 from incrowd.privacy.numbers import take_whole
+from incrowd.text.lists import names_of
 
 NAMES = ("columns", "k")
 FORM = "expected COL,COL,…:K, such as age,sex,zip:5"
@@ -87,7 +86,4 @@ def parse(text: str) -> Combination:
     number = k.strip()
     if not colon or not names or not (number.isascii() and number.isdigit()):
         raise InputError(f"protect {text!r}: {FORM}")
-    rows = list(csv.reader(io.StringIO(names, newline=""), skipinitialspace=True))
-    if len(rows) != 1:
-        raise InputError(f"protect {text!r}: {FORM}")
-    return Combination(tuple(name.strip() for name in rows[0]), int(number))
+    return Combination(names_of(names), int(number))

@@ -2,7 +2,7 @@
 
 prove.py        from a release to both          proven.py  the methods that a release gets from here
 certificate.py  prices that the checker can confirm; lawful.py, those of sensitive models;
-                constrained.py, those under fixed and linked columns
+                constrained.py, those of releases under constraints
 confirm.py      what the checker says of them before they are written
 writing.py      the proof file                  statement.py  the statement
 verified.py     ``incrowd.verify``; held.py, costs_asked.py, links.py and coins.py hold what a

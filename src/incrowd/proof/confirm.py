@@ -143,7 +143,8 @@ def by_rows(evidence: Evidence) -> Iterator[Evidence]:
 
 
 def easier(evidence: Evidence, problem: Problem, seconds: float | None) -> Iterator[Evidence]:
-    """Yield the evidence with other prices, of the same table."""
+    """Yield the evidence with other prices, of the same table, and of releases without caps."""
+    evidence = replace(evidence, caps={})
     if evidence.deleted is None and evidence.proven is None:
         size, none = problem.smallest_class, np.zeros_like(evidence.prices.price)
         yield priced(evidence, Certificate(plain_prices(problem, Stop(seconds)), size=size))

@@ -1,7 +1,8 @@
-"""Prices of releases that leave fixed columns alone and generalize linked ones together.
+"""Prices of releases that leave columns alone: fixed, linked and capped ones.
 
-Such a table falls into parts, in each of which linked columns are one: prices of the parts are
-prices of the whole, of which the checker asks only what such a release may do.
+Such a table falls into parts, in each of which linked columns are one and changed cells under a cap
+cost more: prices of the parts are prices of the whole, of which the checker asks only what such a
+release may do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ def under_constraints(
     paths: of the original and the release, as files.
     """
     policy, solved, problem = release.policy, release.solved, release.coded.problem
-    if not (policy.fixed or policy.linked) or not isinstance(solved, Parted):
+    if not isinstance(solved, Parted):
         return None
     if evidence.unchecked or evidence.deleted is not None:
         return None
@@ -46,7 +47,10 @@ def under_constraints(
     if known is None:
         return None
     linked = tuple(tuple(names) for names in policy.linked)
-    evidence = replace(evidence, fixed=tuple(policy.fixed), linked=linked)
+    columns = [tree.column for tree in problem.instance.trees]
+    unit = known.prices.quantum // solved.fine
+    caps = {columns[one.column]: (one.most, one.price * unit) for one in solved.dearer}
+    evidence = replace(evidence, fixed=tuple(policy.fixed), linked=linked, caps=caps)
     found = within_limits(priced(evidence, known), problem, *paths, stop.time_limit)
     return confirmed(found, *paths)
 
@@ -65,6 +69,8 @@ def joined(
     parts = [part for part, _ in solved.parts]
     every = [certificate(part, own, models, sizes, by_size=False, stop=stop)
              for part, own in solved.parts]  # fmt: skip
+    if parts[0].instance.codes is problem.instance.codes:  # nothing is fixed or linked
+        return every[0]._replace(prices=in_own_units(every[0].prices, solved))
     prices = [one.prices for one in every]
     quantum, size = max(one.quantum for one in prices), problem.smallest_class
     alike = all(one.rules == every[0].rules and one.size is None for one in every)
@@ -84,7 +90,14 @@ def joined(
             for one in own.odd_sets
         ]
     whole = Prices(price, quantum, odd_sets=tuple(sets), by_rows=by_rows)
-    return Certificate(whole, every[0].rules)
+    return Certificate(in_own_units(whole, solved), every[0].rules)
+
+
+def in_own_units(prices: Prices, solved: Parted) -> Prices:
+    """Return prices of the parts in the costs of the table, less what changed cells pay on top."""
+    paid = sum(one.most * one.price for one in solved.dearer)
+    charge = prices.charge + paid * prices.quantum
+    return replace(prices, quantum=prices.quantum * solved.fine, charge=charge)
 
 
 def copies_of(parts: Sequence[Problem], place: Ints) -> list[Ints]:

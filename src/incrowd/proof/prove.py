@@ -30,7 +30,7 @@ from incrowd.privacy.model import Model, all_of, claims_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
-from incrowd.proof.confirm import by_size, confirmed, dialect_of, priced, within_limits
+from incrowd.proof.confirm import ALIKE, by_size, confirmed, dialect_of, priced, within_limits
 from incrowd.proof.constrained import under_constraints
 from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
@@ -95,15 +95,21 @@ def prove(
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     paths = original, released
     found = under_constraints(evidence, release, sizes, stop, paths)
-    if found is None:
+    if found is None or solved.bound - bound_in(found) > solved.cost // ALIKE:
         find = partial(certificate, problem, solved, models, sizes, stop=stop)
-        known = known_of(release, problem, solved, models, find)
+        known = known_of(release, problem, solved, models, find, stop)
         evidence = priced(evidence, known)
         if by_size(known):
             sure = confirmed(evidence, *paths)
             evidence = priced(evidence, find(by_size=False)) if sure is None else sure
-        found = within_limits(evidence, problem, *paths, stop.time_limit)
+        other = within_limits(evidence, problem, *paths, stop.time_limit)
+        found = other if found is None else max(found, other, key=bound_in)
     return write_proof(file, found, *paths)
+
+
+def bound_in(evidence: Evidence) -> int:
+    """Return the bound that prices prove, in units of 1/scale; nothing is counted aside."""
+    return evidence.prices.bound(evidence.solution.instance.counts)
 
 
 def known_of(
@@ -112,17 +118,21 @@ def known_of(
     solved: Solved,
     models: Sequence[Mapping[str, Any]],
     find: Callable[[], Certificate],
+    stop: Stop,
 ) -> Certificate:
-    """Return the prices of a release without fixed or linked columns.
+    """Return prices that hold for all releases, whatever the constraints.
 
-    ``find``: looks for the best ones of an ordinary release.
+    Parameters
+    ----------
+    find: looks for the best ones of an ordinary release.
+    stop: when a search for others is to be content with those found so far.
     """
     if release.protected is not None:
         return Certificate(release.protected.least.prices)
     if release.deleted is not None:
-        return of_deleted(release.deleted, problem)
+        return of_deleted(release.deleted, problem, stop)
     if (whole := rules_of_whole(models)) is not None:
-        return Certificate(certified(release.coded, release.k, solved.lawful), whole)
+        return Certificate(certified(release.coded, release.k, solved.lawful, stop), whole)
     return price_of_one_class(problem.instance) if problem.one_class else find()
 
 
@@ -138,14 +148,17 @@ def of_checked(
     return smaller, replace(solved, lawful=None, prices=solved.prices if same else None)
 
 
-def of_deleted(gone: "Deleted", problem: Problem) -> Certificate:
+def of_deleted(gone: "Deleted", problem: Problem, stop: Stop) -> Certificate:
     """Return prices for a release of some rows, for classes of any rows of the whole table.
 
-    ``problem``: of the rows that are kept, with the models that can be checked.
+    Parameters
+    ----------
+    problem: of the rows that are kept, with the models that can be checked.
+    stop: when to be content with the prices found so far.
     """
     k = replace(problem, instance=gone.table.instance).smallest_class
     known = gone.prices if k == gone.table.problem.smallest_class else None
-    prices = known or deletion_prices(gone.table.instance, k, gone.deletion)[0]
+    prices = known or deletion_prices(gone.table.instance, k, gone.deletion, stop)[0]
     return Certificate(prices, size=k)
 
 

@@ -62,6 +62,9 @@ class Evidence:
     deleted: rows that were cheaper to delete; ``prices`` are then those of the whole table.
     fixed, linked: columns that stay as they are, lists of columns at one level in each row, where
         ``prices`` are those of such releases alone.
+    caps: column → how many of its cells may change, where ``prices`` are of releases that obey;
+        and what each changed cell costs on top there, in units of the prices, whose ``charge``
+        holds what that comes to.
     """
 
     solution: Solution
@@ -85,6 +88,7 @@ class Evidence:
     proven: int | None = None
     fixed: Sequence[str] = ()
     linked: Sequence[Sequence[str]] = ()
+    caps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def write_proof(
@@ -173,11 +177,15 @@ def deletions(gone: "Deleted") -> dict[str, Any]:
 
 
 def constraints(evidence: Evidence) -> dict[str, Any]:
-    """Return what a proof says of columns that its bound takes for fixed or linked."""
-    if not (evidence.fixed or evidence.linked):
+    """Return what a proof says of columns that its bound takes for fixed, linked or capped."""
+    if not (evidence.fixed or evidence.linked or evidence.caps):
         return {}
     linked = [list(names) for names in evidence.linked]
-    return {"constraints": {"fixed": list(evidence.fixed), "linked": linked}}
+    said = {"fixed": list(evidence.fixed), "linked": linked}
+    if not evidence.caps:
+        return {"constraints": said}
+    most, price = ({name: both[i] for name, both in evidence.caps.items()} for i in (0, 1))
+    return {"constraints": {**said, "caps": most}, "cap_prices": price}
 
 
 def ranges_stated(

@@ -24,6 +24,7 @@ from incrowd.text.numerals import COMMA
 from incrowd.text.units import counted
 
 MOST_AT_HOME = 6  # people of a household, on average
+FEW_UNEVEN = 2  # averages of unequal cells of which the cost is mostly enough to undo them
 A_FEW = 0.005  # of the rows: with fewer different values a column names kinds, no people
 
 if TYPE_CHECKING:
@@ -133,11 +134,12 @@ def shared_by_few(shared: Mapping[str, int], classes: int, k: int) -> str:
             f"{k:,} different ones. Rows are counted; if {names[0]} names people, fewer than "
             f"{k:,} people may stand in a class, and --person counts people"
         )
-    told = few_of(f"{name!r} in {few:,}" for name, few in shared.items())
+    told = few_of(f"{few:,} of {name!r}" for name, few in shared.items())
     return (
-        f"rows of one class share values of columns that are left out; of {classes:,} {of} fewer "
-        f"than {k:,} different ones have: {told}. Rows are counted; if one of these columns "
-        f"names people, fewer than {k:,} people may stand in a class, and --person counts people"
+        f"rows of one class share values of columns that are left out. Of {classes:,} {of}, so "
+        f"many have fewer than {k:,} different ones: {told}. Rows are counted; if one of these "
+        f"columns names people, fewer than {k:,} people may stand in a class, and --person counts "
+        "people"
     )
 
 
@@ -370,3 +372,9 @@ def of_averages(averaged: "Averaged | None") -> Iterator[str]:
             f"cells of {names} are averages of their class, rounded: they are no longer true of "
             "the person in the row, and say nothing of how far apart the values of a class are"
         )
+        if 0 < averaged.uneven <= FEW_UNEVEN:
+            yield (
+                f"cells of {names} that differ are averaged in one or two classes alone, and the "
+                "cost tells how far apart they are: who knows it can work out these cells. Publish "
+                "neither statement, report nor metadata, which tell the cost"
+            )

@@ -20,6 +20,7 @@ from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.dialect import BOM
 from incrowd.tables.files import output_format
 from incrowd.text.numerals import POINT, pointed, thousands_marks
+from incrowd.text.paths import readable
 
 WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
@@ -54,9 +55,9 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
     """
     if output.is_dir():
         raise InputError(f"{output}: metadata describes one file, and this is a folder")
-    view = view_of(release, output.name, None)
+    view = view_of(release, readable(output.name), None)
     combinations = [{"columns": list(one.columns), "k": one.k} for one in view.combinations]
-    name = slug(output.stem)
+    name = slug(readable(output.stem))
     return {
         "profile": "tabular-data-package",
         "name": name,
@@ -96,7 +97,7 @@ def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:
     form = output_format(output, view.after)
     found: dict[str, Any] = {
         "profile": "tabular-data-resource",
-        "name": slug(output.stem),
+        "name": slug(readable(output.stem)),
         "path": relative(output, beside),
         "format": form,
         "mediatype": MEDIA.get(form, "application/octet-stream"),
@@ -116,9 +117,9 @@ def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:
 def relative(output: Path, beside: Path) -> str:
     """Return the path from the descriptor's folder; the bare name where it lies elsewhere."""
     try:
-        return output.resolve().relative_to(beside.resolve()).as_posix()
+        return readable(output.resolve().relative_to(beside.resolve()).as_posix())
     except ValueError:
-        return output.name
+        return readable(output.name)
 
 
 def dialect_of(table: Table, data: bytes) -> dict[str, Any]:

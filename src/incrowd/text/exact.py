@@ -25,6 +25,17 @@ def fraction_of(value: Any) -> Fraction:
     return Fraction(value)
 
 
+def part_of(value: Any) -> Fraction:
+    """Return a part of a whole as a fraction: ``0.1``, ``1/10`` and ``10%`` are one.
+
+    Raises
+    ------
+    as ``fraction_of`` does.
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    return fraction_of(text[:-1]) / 100 if text.endswith("%") else fraction_of(value)
+
+
 def unit_of(numbers: Iterable[Fraction]) -> int:
     """Return the least common denominator: of what all these numbers are multiples, inverted."""
     return lcm(*{number.denominator for number in numbers})

@@ -1,7 +1,13 @@
 """Texts that may name a file, or else a rule."""
 
 import errno
+import os
 from pathlib import Path
+
+
+def readable(name: str | Path) -> str:
+    """Return a file's name for readers: its bytes as UTF-8, whatever a bare locale made of them."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def could_be_name(text: str | Path) -> bool:

@@ -81,6 +81,9 @@ RECIPES: dict[str, str] = {
     "linked": "-k 2 --linked a,b",
     "linked, fixed": "-k 2 --linked a,b --fixed c {trees}",
     "fixed, range": "-k 2 --fixed c --hierarchy a=range",
+    "capped": "-k 2 --cap a=30% --cap b=60% {trees}",
+    "capped, linked": "-k 2 --cap c=20% --linked a,b",
+    "capped, range": "-k 3 --cap a=60% --hierarchy a=range:most=1",
     "linked, distinct": "-k 2 --linked a,b --model l=2,on=s {trees}",
     "safe": "-k 2 --spreadsheet-safe --formulas",
     "semicolons": "-k 2 --form ; --na",
@@ -157,9 +160,22 @@ def made(name: str, seed: int, folder: Path) -> Bundle:
     RuntimeError: no lawful release, or another error.
     """
     draw, words = random.Random(f"{name} {seed}"), RECIPES[name].replace("{trees}", BOTH).split()
-    table = drawn(draw, words)
     for file, text in TREES.items():
         (folder / file).write_text(text)
+    if "--cap" not in words:
+        return made_of(drawn(draw, words), words, name, folder)
+    for _ in range(100):  # most caps are out of reach, or change nothing
+        try:
+            found = made_of(drawn(draw, words), words, name, folder)
+        except RuntimeError:
+            continue
+        if "cap_prices" in found.facts:
+            return found
+    raise RuntimeError(f"{name}: no cap matters")
+
+
+def made_of(table: Table, words: list[str], name: str, folder: Path) -> Bundle:
+    """Return the release of a table with its proof."""
     suffix = {"csv": ".csv", "parquet": ".parquet"}.get(table.form, ".arrow")
     paths = folder / f"release{suffix}", folder / f"original{suffix}", folder / "out.proof"
     paths[1].write_bytes(table.write())
@@ -179,7 +195,7 @@ def made(name: str, seed: int, folder: Path) -> Bundle:
         ],
     )
     if run.exit_code:
-        raise RuntimeError(f"{name}, {seed}: {run.output}")
+        raise RuntimeError(f"{name}: {run.output}")
     released = table_like(paths[0].read_bytes(), table)
     files = {
         c: (folder / file).read_bytes()

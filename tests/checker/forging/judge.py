@@ -17,7 +17,7 @@ from forging.combined import KIND, combined_faults, least_combined
 from forging.intervals import intervals_of, range_faults
 from forging.persons import owned, owner, people_faults, people_in, together
 from forging.plain import Plain, Stated
-from oracle import least_cost
+from oracle import least_within
 from privacy import naive_models as naive
 
 Row = dict[str, str | None]
@@ -332,26 +332,28 @@ def cost_faults(
             cost += min(c for label, c in labels if label == new[column])
     found = [] if cost == said["cost"] else [f"the cost is {cost}, not {said['cost']}"]
 
-    def class_cost(members: tuple[int, ...]) -> int | None:
+    def class_cost(members: tuple[int, ...]) -> tuple[int, tuple[int, ...]] | None:
         lawful = together(models, members, every)
         if not lawful or not all(obeys(model, members, every, models) for model in models):
             return None
-        one = constrained.class_cost([every[i] for i in members], ladders, held)
-        if one is None:
+        known = constrained.class_cost([every[i] for i in members], ladders, held)
+        if known is None:
             return None
+        one, changed = known
         for column, some in choices.items():
             if column in apart:
                 continue
             open_to = [some[every[i][column]] for i in members]
             shared = set.intersection(*(set(labels) for labels in open_to))
             one += min(open_to[0][label] for label in shared)
-        return len(members) * one
+        return len(members) * one, changed
 
     if any(model["model"] == KIND for model in models):
         cells = [{c: some[row[c]] for c, some in choices.items()} for row in kept]
         least = least_combined(cells, models, facts["roles"]["qi"])
     else:
-        least = least_with_deletions(len(every), class_cost, deletion)
+        room = tuple(held.get("caps", {}).values())
+        least = least_with_deletions(len(every), class_cost, deletion, room)
     if least is None or said["bound"] > least + aside:
         found.append(f"the bound is {said['bound']}, the optimum {least} and {aside}")
     if said["optimal"] != (said["cost"] == said["bound"]):
@@ -360,17 +362,21 @@ def cost_faults(
 
 
 def least_with_deletions(
-    rows: int, class_cost: Callable[[tuple[int, ...]], int | None], deletion: Mapping[str, int]
-) -> int | None:
-    """Return the least cost of a release in which some rows may be deleted."""
+    rows: int, class_cost: Callable[[tuple[int, ...]], Any], deletion: Mapping[str, int],
+    room: tuple[int, ...],
+) -> int | None:  # fmt: skip
+    """Return the least cost of a release in which some rows may be deleted, and some cells change.
+
+    ``room``, ``class_cost``: see ``oracle.least_within``.
+    """
     found = []
     for gone in range(min(rows, deletion["most"]) + 1):
         for some in combinations(range(rows), rows - gone):
 
-            def renamed(members: tuple[int, ...], some: tuple[int, ...] = some) -> int | None:
+            def renamed(members: tuple[int, ...], some: tuple[int, ...] = some) -> Any:
                 return class_cost(tuple(some[i] for i in members))
 
-            one = least_cost(len(some), renamed) if some else 0
+            one = least_within(len(some), renamed, room) if some else 0
             found += [] if one is None else [one + gone * deletion["price"]]
     return min(found, default=None)
 

@@ -302,3 +302,16 @@ def annealable(kind: str) -> list[Instance]:
             families = tuple(Ranges().family(f"q{j}", labels, RULES["ncp"])[0] for j in range(2))
         found.append(from_codes(table, families)[0])
     return found
+
+
+@pytest.mark.parametrize("loose", [True, False])
+def test_classes_trade_where_prices_miss_what_they_need(loose: bool) -> None:
+    """Tests that prices far below the release let its classes trade, and near ones do not."""
+    instance, _ = from_codes(np.random.default_rng(3).integers(0, 3, (60, 8)).astype(np.int32))
+    run = Run(Engine(), Problem(instance, KAnonymity(4)), Context())
+    before = run.progress.best.cost
+    run.search.priced = True
+    run.search.price = np.full(instance.distinct, before / 60 / (1.2 if loose else 1.05))
+    run.near.repartition()
+    assert lawful(run.progress.best.classes, 4)
+    assert (run.progress.best.cost < before) == loose

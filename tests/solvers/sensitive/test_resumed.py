@@ -11,6 +11,8 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
+from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.sensitive import engine
 from incrowd.solvers.sensitive.engine import LawfulSearch, Run
 from incrowd.solvers.sensitive.resumed import resumed
 
@@ -33,8 +35,19 @@ def test_near_rows_where_prices_tell_little(monkeypatch: pytest.MonkeyPatch) -> 
         found = early.run(problem, Context()).solution
         assert found is not None
         costs.append(found.cost)
-        monkeypatch.setattr(Run, "loose", lambda run: False)
+        monkeypatch.setattr(engine, "LOOSE", np.inf)
     assert costs[0] < 0.95 * costs[1]
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_near_rows_are_not_added_where_few_large_classes_are_balanced(
+    monkeypatch: pytest.MonkeyPatch, few: bool
+) -> None:
+    """Tests the patterns that are searched where prices say nothing."""
+    monkeypatch.setattr(Run, "few", few)
+    run = Run(LawfulSearch(), groups(60, 9), Context())
+    listed = window_emission(run.instance, run.k, 1, 0)
+    assert (run.widened(listed) is listed) == few
 
 
 def test_releases_from_prices() -> None:

@@ -62,12 +62,15 @@ def test_prices_are_raised_while_rounds_pay(
     assert told.rounds == rounds
 
 
-@pytest.mark.parametrize("been", [False, True])
+@pytest.mark.parametrize(("been", "few"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize(("saved", "turns"), [([40, 40, 4, 40], 3), ([4, 40], 1), ([4, 4], 1)])
 def test_annealing_goes_on_while_turns_pay(
-    monkeypatch: pytest.MonkeyPatch, saved: list[int], turns: int, been: bool
+    monkeypatch: pytest.MonkeyPatch, saved: list[int], turns: int, been: bool, few: bool
 ) -> None:
-    """Tests that without a limit the turn which saves too little is the last; .05 % here are 5."""
+    """Tests that without a limit the turn which saves too little is the last; .05 % here are 5.
+
+    Turns are as long as the first where classes are few and large (``few``), and else short.
+    """
 
     @dataclass
     class Costs:
@@ -81,6 +84,7 @@ def test_annealing_goes_on_while_turns_pay(
         made.append(share)
         run.own = own
 
+    monkeypatch.setattr(Run, "few", few)
     monkeypatch.setattr(engine, "with_solution", lambda emission, own: (None, None))
     monkeypatch.setattr(run, "anneal", anneal)
     start: Any = Costs(10_000)
@@ -89,7 +93,7 @@ def test_annealing_goes_on_while_turns_pay(
     nothing: Any = None
     run.anneal_again(nothing, 0.45, 0.3, been)
     assert len(made) == turns
-    assert made == [0.45, *[engine.AGAIN] * (turns - 1)]
+    assert made == [0.45, *[0.45 if few else engine.AGAIN] * (turns - 1)]
 
 
 @pytest.mark.parametrize("model", [DistinctDiversity(4), TCloseness("0.3") & KAnonymity(3)])

@@ -1,5 +1,5 @@
 // What is asked.
-import { $, N, P, S, alarm, among, aside, badge, button, call, card, change, colhead, draw, entry, field, fill, form, grow, h, h1, h2, hidden, inline, latest, lead, note, num, opened, pale, pulse, region, rowhead, say, screen, section, soft, start, table, tick, tr } from '/desk.js';
+import { $, C, N, P, S, alarm, among, aside, badge, button, call, card, change, colhead, draw, entry, field, fill, form, grow, h, h1, h2, hidden, inline, latest, lead, note, num, opened, pale, pulse, region, rowhead, say, screen, section, soft, start, table, td, tick, tr, why } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '', typed = {};
@@ -38,13 +38,13 @@ function line(c, i) {
   const role = roles()[c.name], own = S.state.ask.own[c.name], is = shown === c.name;
   const toggle = () => { shown = is ? null : c.name; draw(); };
   return [h('tr', { class: is ? 'open' : null }, rowhead(c.name || soft('(no name)')),
-    h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
+    td(h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
       among(Object.entries(ROLES), role)), role === c.guess ? null : [' ', badge('yours')]),
-    h('td', {}, inline(spark(c), aside(`${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
-    h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? badge(S.state.ask.rules[c.name] ? 'your order' : 'your groups')
+    td(inline(spark(c), aside(`${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
+    td(ruled(c.name) || role === 'qi' ? inline(own ? badge(S.state.ask.rules[c.name] ? 'your order' : 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.refused?.rules?.[c.name] ?? S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { __proto__: null, [c.name]: e.target.value } }) }),
-      h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
-    h('td', {}, h('div', { class: 'why' }, c.why))),
+      h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', hidden(' of ' + c.name))) : aside('–')),
+    td(why(c.why))),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
 function spark(c) {
@@ -68,11 +68,11 @@ function panel(c, found) {
     const level = +members[0].dataset.level;
     regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
   };
-  const values = (i, n = N(found.levels[i].number)) => found.range ? n + (i ? ' ranges of neighbours' : ' values in order') : !i ? n + ' values' : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${n} groups`;
+  const values = (i, n = found.levels[i].number) => found.range ? i ? C(n, 'range') + ' of neighbours' : C(n, 'value') + ' in order' : !i ? C(n, 'value') : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${C(n, 'group')}`;
   return [h('div', { class: 'levels', ...region('Levels of ' + c.name) }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
-        inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), button('Make one group', group))),
+        form(group, h('input', { id: 'groupname', placeholder: 'name of the group' }), button('Make one group'))),
       found.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
         form(() => regroup('borders', { column: c.name, borders: $('borders').value }),
           h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), button('Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
@@ -113,7 +113,7 @@ function leaf(c, [label, rows, over], level, top, editable) {
   moved && editable && label !== null ? h('button', { class: 'link', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
 }
 function options(c) {
-  const set = (name, value) => change('ask', { further: { [name]: value } }), all = name => further()[name] ?? [], mine = x => x.column === c.name && !x.value;
+  const all = name => further()[name] ?? [], mine = x => x.column === c.name && !x.value;
   const cap = all('caps').find(mine);
   return h('div', { class: 'fields' },
     tick({ id: 'fixed', checked: all('fixed').includes(c.name), onchange: e => set('fixed', e.target.checked ? [...all('fixed'), c.name] : all('fixed').filter(x => x !== c.name)) }, 'never changed'),
@@ -139,7 +139,7 @@ function input(id, label, small, given = {}) {
 }
 function asking() {
   const job = S.state.job, running = job?.state === 'running', secret = Object.values(roles()).includes('sensitive'), k = further().k;
-  const pick = e => change('ask', { further: { k: +e.target.value } });
+  const pick = e => set('k', +e.target.value);
   return h('section', { class: 'card ask', 'aria-label': 'What is asked' }, h1('Ask'),
     field('k', 'k', 'everyone hides among at least so many',
       h('div', { class: 'kline' }, h('input', { id: 'krange', type: 'range', min: 2, max: 50, value: k, 'aria-label': 'k, 2 to 50', oninput: e => { $('k').value = e.target.value; }, onchange: pick }), h('input', { id: 'k', type: 'number', min: 1, value: k, onchange: pick }))),
@@ -173,17 +173,17 @@ function byColumn() {
     tr(rowhead(name), num(N(n)), pale(P(job.rows ? n / job.rows : 0))))) : soft('Shown with the first release.');
 }
 function progress() {
-  const job = S.state.job, head = h2('Cost and bound');
+  const job = S.state.job, running = job?.state === 'running', head = h2('Cost and bound');
   if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. Take the best so far at any moment.')];
-  const state = job.state === 'running' ? [pulse(), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
+  const state = running ? [pulse(), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
     : job.state === 'failed' ? badge('failed', 'warn') : [badge(job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done', 'good'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});
   rest.style.width = 100 * (1 - gap) + '%';
   return [inline(head, grow(), h('span', { class: 'stages', id: 'jobstate' }, state)),
     job.state === 'failed' ? alarm(job.error) : null,
-    job.stage === 'compiling kernels' && job.state === 'running' ? soft('incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
+    job.stage === 'compiling kernels' && running ? soft('incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
     job.cost == null ? null : [h('dl', { class: 'figures' }, figure('cost of the release', N(job.cost)), figure('no release costs less than', N(job.bound ?? 0)), figure('could still be spared', P(gap), 'at the very most'),
-      job.changed != null ? [figure('changed cells', P(job.cells ? job.changed / job.cells : 0), `${N(job.changed)} of ${N(job.cells)}`), figure('classes', N(job.classes), `the smallest has ${N(job.smallest)} rows`)] : null),
+      job.changed != null ? [figure('changed cells', P(job.cells ? job.changed / job.cells : 0), `${N(job.changed)} of ${N(job.cells)}`), figure('classes', N(job.classes), `the smallest has ${C(job.smallest, 'row')}`)] : null),
     h('div', { class: 'gap', role: 'img', 'aria-label': `The bound is ${P(1 - gap)} of the cost` }, rest), trace(job)],
     (job.warnings ?? []).map(text => note(text + '.'))];
 }
@@ -193,7 +193,7 @@ function sweep() {
   if (!found) return [head, soft('One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), button('Sweep', () => start('sweep'), { id: 'sweep' })];
   const running = found.state === 'running';
   return [inline(head, grow(), running ? [h('span', { class: 'stages' }, pulse(), found.stage), button('End', () => change('stop', { what: 'sweep' }))] : null),
-    found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
+    found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => set('k', k))];
 }
 /** What changes in a run: who types is not disturbed. */
 function live() {

@@ -2,6 +2,7 @@
 export const $ = id => document.getElementById(id);
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 export const N = x => number.format(x);
+export const C = (n, what) => `${N(n)} ${what}${n === 1 ? '' : 's'}`;
 export const P = x => (100 * x).toFixed(x && x < .1 ? 2 : 1) + ' %';
 export const S = { table: null, state: { open: false }, figures: null };
 
@@ -21,7 +22,7 @@ export function h(tag, given = {}, ...inside) {
   return made;
 }
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
-export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
+export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, label, td, tr] = ['h1', 'h2', 'label', 'td', 'tr'].map(tag => of(tag)), why = of('div', { class: 'why' });
 export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' }), hidden = of('span', { class: 'hidden' }), grow = of('span', { class: 'grow' }), aside = of('span', { class: 'soft small' }), pale = of('td', { class: 'num soft' }), pulse = of('span', { class: 'pulse' }), alarm = of('p', { class: 'note', role: 'alert' });
 export const badge = (text, kind = '') => h('span', { class: 'badge ' + kind }, text);
 export const button = (text, onclick, given) => h('button', { onclick, ...given }, text);
@@ -81,7 +82,7 @@ export function screen(id, name, make, live) { SCREENS[id] = { name, make, live 
 export const here = (id = location.pathname.slice(1)) => id in SCREENS ? id : 'columns';
 export function go(id) { history.pushState(null, '', '/' + id); S.error = S.refused = S.other = ''; draw(true); }
 function bar() {
-  $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
+  $('file').textContent = S.table ? `${S.table.name} · ${C(S.table.rows, 'row')}` : '';
   fill($('nav'), Object.entries(SCREENS).map(([id, { name }], i) =>
     h('a', { href: '/' + id, title: 'Alt ' + (i + 1), 'aria-current': id === here() && S.state.open ? 'page' : null, onclick: e => { e.preventDefault(); go(id); } }, name)));
   for (const id of ['undo', 'redo']) $(id).disabled = !S.state[id];

@@ -1,5 +1,5 @@
 // SVG, its content in words.
-import { N, P, h } from '/desk.js';
+import { N, P, h, soft } from '/desk.js';
 
 const picture = (W, H, label, ...inside) => h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label }, ...inside);
 const word = (x, y, anchor, words, kind) => h('text', { x, y, class: kind, 'text-anchor': anchor }, words);
@@ -23,7 +23,7 @@ export function trace(job) {
 
 export function curve(found, k, choose) {
   const p = found.points;
-  if (!p.length) return h('p', { class: 'soft' }, 'The bounds come first, then points from the largest k down.');
+  if (!p.length) return soft('The bounds come first, then points from the largest k down.');
   const W = 460, H = 215, least = found.ks[0], most = Math.max(found.ks.at(-1), least + 1), top = Math.max(...p.map(q => q[1]), .01);
   const log = scaled(Math.log(least), Math.log(most), 44, W - 16), X = v => log(Math.log(v)), Y = scaled(0, top, H - 36, 10);
   const path = n => p.map((q, i) => (i ? 'L' : 'M') + X(q[0]).toFixed(1) + ' ' + Y(q[n]).toFixed(1)).join('');

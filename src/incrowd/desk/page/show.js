@@ -1,6 +1,6 @@
 // What was made.
 import '/ask.js';
-import { $, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, latest, lead, made, needs, note, num, pale, pulse, region, rowhead, say, screen, section, small, soft, stale, start, table, tick, tr } from '/desk.js';
+import { $, C, N, P, S, among, aside, badge, begin, button, card, change, colhead, draw, entry, field, figures, form, h, h1, h2, hidden, inline, label, latest, lead, made, needs, note, num, pale, pulse, region, rowhead, say, screen, section, small, soft, stale, start, table, td, tick, tr, why } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
 
 const compared = (caption, heads, body) => table(caption, heads.map(colhead), body);
@@ -12,7 +12,7 @@ function rows() {
   const asked = () => new URLSearchParams(Object.entries(look).filter(([, v]) => v !== '' && v != null));
   const show = () => latest(box, `rows?count=${SIZE}&` + asked(), d => {
     if (look.start >= d.total && d.total) { look.start = Math.floor((d.total - 1) / SIZE) * SIZE; show(); return []; }
-    where.textContent = d.total ? `${N(look.start + 1)}–${N(Math.min(d.total, look.start + SIZE))} of ${N(d.total)} rows` : 'no such row';
+    where.textContent = d.total ? `${N(look.start + 1)}–${N(Math.min(d.total, look.start + SIZE))} of ${C(d.total, 'row')}` : 'no such row';
     box.scrollTop = 0;
     return table('Rows before and after; a changed cell shows both', [colhead('row', 1), d.columns.map(n => colhead(n)), colhead('class', 1), colhead('its rows', 1)],
       d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
@@ -26,16 +26,16 @@ function rows() {
   show();
   return [stale(), h1('Before and after'), lead('A changed cell shows what it was → what it is. These pages show the original: they are only for you.'),
     inline(button('Back', () => turn(-1)), button('Next', () => turn(1)),
-      h('label', {}, 'from row ', h('input', { type: 'number', min: 1, max: S.table.rows, id: 'from', onchange: e => { look.start = Math.max(0, e.target.value - 1); show(); } })), where),
-    inline(h('label', {}, 'show ', pick('changed', [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])])),
-      h('label', {}, 'where ', pick('column', [['', 'any column'], ...names.map(n => [n, n])])),
-      h('label', {}, 'was ', h('input', { id: 'value', value: look.value, onchange: e => set({ value: e.target.value }) })),
+      label('from row ', h('input', { type: 'number', min: 1, max: S.table.rows, id: 'from', onchange: e => { look.start = Math.max(0, e.target.value - 1); show(); } })), where),
+    inline(label('show ', pick('changed', [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])])),
+      label('where ', pick('column', [['', 'any column'], ...names.map(n => [n, n])])),
+      label('was ', h('input', { id: 'value', value: look.value, onchange: e => set({ value: e.target.value }) })),
       button('All classes', () => { set({ class: '' }); box.focus(); }, { id: 'only', hidden: look.class === '' })),
     h('div', { class: 'card' }, box)];
 }
 const missing = v => v ?? h('span', { class: 'soft' }, '(missing)');
 function cell(before, after) {
-  if (before === after) return h('td', {}, missing(before));
+  if (before === after) return td(missing(before));
   return h('td', { class: 'changed' }, hidden('was '), h('s', {}, missing(before)), h('span', { 'aria-hidden': 'true' }, ' → '), hidden(' is '), h('b', {}, after));
 }
 
@@ -46,7 +46,7 @@ function use() {
   if (!f) { if (!S.error) figures().then(() => draw()); return [h1('Risk and use'), !S.error && lead('counting…'), population()]; }
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
   return [stale(), h1('What risk is left, and what use'), lead('Risk: how easily somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole table.'), h('div', { class: 'many' },
-    card('Risk', compared('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
+    card('Risk', compared('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, why(r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
     card((f.people == null ? 'Rows' : 'People') + ' by the size of their class', f.people && small(`${N(f.people)} people; each counts in every class that holds rows of this person.`), crowds(f)), attacks(),
     card('Which columns tell people apart', small('Rows that alone have their values in these columns.'), compared('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
     card('Which columns go together', small('Cramér’s V: 0 is not at all, 1 is completely.'), compared('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => tr(rowhead(`${a} and ${b}`), num(V(x)), num(V(y)), num(x == null || y == null ? '–' : signed(y - x)))))),
@@ -54,23 +54,23 @@ function use() {
 }
 function population() {
   return form(async () => { if (await change('population', { path: $('people').value })) S.figures = null, draw(); },
-    entry('people', ['Population ', aside('a table of everybody, for the journalist’s risk')], { value: S.state.population ?? '', placeholder: 'path of a table' }), button('Compare'));
+    named('people', 'Population', 'a table of everybody, for the journalist’s risk', S.state.population), button('Compare'));
 }
-const running = work => h('p', {}, pulse(), `working · ${work.seconds} s`);
+const named = (id, label, why, value) => entry(id, [label + ' ', aside(why)], { value, placeholder: 'path of a table' });
+const worked = (work, again, made) => !work ? again : work.state === 'running' ? h('p', {}, pulse(), `working · ${work.seconds} s`) : [work.state === 'failed' ? note(work.error) : made(work.result), again];
 function attacks() {
-  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is no risk.');
-  const again = button('Attack the release', () => start('attack'), { id: 'attack' });
-  const body = !work ? again : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), again]
-    : [compared('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
-  return section('attacks', 'Attacks', h2('Attacks'), head, body);
+  const work = S.state.attacks, head = small('The release is attacked as its readers could. What an attack also finds about people who are not in it is no risk.');
+  const again = form(() => start('attack', { register: S.register = $('register').value }),
+    named('register', 'Register', 'if there is one: people whom somebody knows in part', S.register), button('Attack the release', null, { id: 'attack' }));
+  return section('attacks', 'Attacks', h2('Attacks'), head, worked(work, again, found =>
+    [compared('Attacks', ['attack', 'right', 'control', 'risk'], found.attacks.map(a => [tr(rowhead(a.name + (a.column ? ` (${a.column})` : '')), ['rate', 'control_rate', 'risk'].map(x => num(rate(a[x])))), tr(h('td', { colspan: 4 }, why(a.sentence)))])), found.notes.map(n => small(n))]));
 }
 const rate = x => x == null ? '–' : P(Math.max(0, x));
 function study() {
   const work = S.state.study, names = S.state.analyses, shown = v => typeof v === 'number' ? N(v) : v ?? '–';
   return section('study', 'Your own analysis', h2('Your own analysis'),
-    names.length ? names.map((n, i) => button('Run ' + n, () => start('study', { number: i }))) : small('Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask.'),
-    !work ? null : work.state === 'running' ? running(work) : work.state === 'failed' ? note(work.error)
-      : compared('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a))))));
+    names.length ? names.map((n, i) => button('Run ' + n, () => start('study', { number: i }))) : small('Start the desk with --analysis FILE, a Python file with a function analyse(frame): it runs on the table and the release.'),
+    worked(work, null, found => compared('Your figures before and after', ['figure', 'before', 'after'], found.map(([n, b, a]) => tr(rowhead(n), num(shown(b)), num(shown(a)))))));
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
 

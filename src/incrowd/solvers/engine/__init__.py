@@ -3,6 +3,7 @@
 A run goes from stage to stage, each with a part of the time:
 
 engine.py   what a run is           schedule.py  the parts of a time limit
+resumed.py  the search from prices and a release that are known
 pricing.py  bounds, and prices that guide the search
 search.py   candidates → greedy release → annealing → polishing
 lifting.py  prices with odd sets, and what they guide: blocks, a proof that nothing is cheaper

@@ -39,6 +39,9 @@ WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
 AS_PAID = 0.03  # the last heat at most, in what a row pays: little for most beside a long tail
 # moves of a wide table without a limit, of each copy and of all: what few rows take seconds for
 PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
+# times what prices say in all, from which on they miss patterns that a release of cells kept or
+# starred needs: its classes trade, in such a share of the time left
+LOOSE, LOOSELY = 1.1, 0.5
 TRADED = 0.6  # share of the time left that trading takes on wide tables where blocks follow
 # rows of tables too wide for patterns among ranges from which on joins of near rows are annealed in
 # place of trades, which have too far to go there; first and last heat, in what a row pays
@@ -110,6 +113,7 @@ class NearClasses:
             trading = Trading(moves=moves, heat=heat)
         hot, cold = trading.heat
         left, share = self.stop.left(), TRADED if self.search.rebuilds() else 1.0
+        share = share if self.search.wide else LOOSELY
         found = replace(trading, heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
             None if left == np.inf else (share * left, MOST_TRADING), self.done,
@@ -138,10 +142,18 @@ class NearClasses:
             self.go_on("blocks of rows", near, partial(blocks.run, price=self.search.price))
         elif self.search.wide:
             return
+        elif self.loose():
+            self.trade()
         elif self.search.trades_on():
             self.trade_on(LUKEWARM)
         elif self.search.priced and not self.instance.plain and self.search.small:
             self.trade_on(WARMER, COOLER)
+
+    def loose(self) -> bool:
+        """Whether prices are so far below the release that they miss patterns which it needs."""
+        priced = float(self.search.price @ self.instance.counts)
+        known = self.search.priced and self.instance.plain
+        return known and self.progress.best.cost > LOOSE * priced
 
     def many(self) -> bool:
         """Whether joins of near rows are annealed: tables of ranges, too large for trades alone."""

@@ -143,13 +143,9 @@ class Run(Bounding):
     def stages(self) -> tuple[Callable[[], None], ...]:
         """Bounds and releases in turn, the cheap ones first."""
         return (
-            self.first_release,
-            self.bound_by_classes,
-            self.bound_by_k,
-            self.raise_prices,
-            self.search,
-            self.program,
-        )
+            self.first_release, self.bound_by_classes, self.bound_by_k, self.raise_prices,
+            self.search, self.program,
+        )  # fmt: skip
 
     def first_release(self) -> None:
         """Sweep over windows of the sorted table, beside a bound; one class is there already."""
@@ -223,14 +219,19 @@ class Run(Bounding):
         """Return the joins of near rows."""
         return near_emission(self.instance, self.k, near_rows(self.instance, self.seed, self.stop))
 
-    def loose(self) -> bool:
-        """Whether prices are so far below the release that they miss patterns which it needs."""
-        priced = float(self.price @ self.instance.counts)
-        return self.k <= NEAR and self.own.cost > LOOSE * priced
-
     def widened(self, emission: Emission) -> Emission:
-        """Return patterns that prices list, before the joins of near rows where they miss some."""
-        return emission.before(self.near()) if self.loose() else emission
+        """Return patterns that prices list, before the joins of near rows where they miss some.
+
+        Prices far below the release do; but rows that balance few large classes are not near.
+        """
+        priced = float(self.price @ self.instance.counts)
+        loose = self.k <= NEAR and not self.few and self.own.cost > LOOSE * priced
+        return emission.before(self.near()) if loose else emission
+
+    @property
+    def few(self) -> bool:
+        """Whether only few classes can be, each with some copies of scarce values."""
+        return not self.wide and few_classes(self.tree)
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
@@ -240,9 +241,7 @@ class Run(Bounding):
         emission, margin, whole = self.candidates()
         if self.apart:  # stages begin elsewhere, or count a dear cell against a breach of the law
             return emission
-        used = pace_of(self.stop, SHARING)
-
-        steps = 0
+        used, steps = pace_of(self.stop, SHARING), 0
 
         def over() -> bool:
             nonlocal steps
@@ -266,7 +265,7 @@ class Run(Bounding):
         """Return patterns by their prices, the margin above these, and the slack of a class."""
         engine, cell = self.engine, self.instance.cell
         whole = engine.slack[self.relaxed + self.sized] * cell * self.k**LawfulAnnealing.growth
-        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
+        reach = max(whole / self.k, HOST_REACH * cell if self.few else 0.0)
         self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
         return *engine.shares.emission(self.tree, self.price, reach), whole
 
@@ -285,7 +284,7 @@ class Run(Bounding):
         instance, rules = self.instance, self.rules
         allowed, copies, seed = self.tree.shares, instance.first_copy, self.seed
         formed = rare_classes(emission, self.price, allowed, rules, copies, seed, self.stop.now)
-        if few_classes(self.tree) and (formed >= 0).any():
+        if self.few and (formed >= 0).any():
             self.fill(emission, formed)
             return
         drawn = rounded(instance, emission, share, rules, seed, formed)
@@ -386,7 +385,8 @@ class Run(Bounding):
         """Annealing over all candidates, in turns while that pays.
 
         Under a limit turns are judged by the time they take; without one each by itself, and they
-        are short.  A gap of 0 alone is not a limit: it may never be reached.
+        are short, but those of few large classes: single rows seldom help these.  A gap of 0 alone
+        is not a limit: it may never be reached.
         ``been``: the first turn is over.
         """
         rounds, going, turns = int(been), self.progress.paying(), Turns()
@@ -397,4 +397,4 @@ class Run(Bounding):
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             turns.note(self.own.cost)
             rounds += 1
-            share, heat = share if timed else AGAIN, COOL
+            share, heat = share if timed or self.few else AGAIN, COOL
