@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from dial import few
+from incrowd.existing.capping import JoiningCapped
 from incrowd.existing.of_table import ExtendedRelease
 from partings import partitions
 
@@ -108,3 +109,22 @@ def test_a_cap_holds_for_what_is_published() -> None:
     assert isinstance(release, ExtendedRelease) and release.verify() and not len(release.held)
     with pytest.raises(ic.NoLawfulReleaseError, match=r"'a' at most 34.00%.*changes 100.00%"):
         ic.anonymize(new.with_columns(s=pl.Series([*"xxxxxy"])), **asked)
+
+
+def test_no_bound_counts_cells_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a cap's price claims nothing of cells that read like their class's interval."""
+    rows = [(n, b) for b in "xyzw" for n in ("1", "1.0")]
+    rows += [(n, b) for b in "uv" for n in ("2", "3")]
+    earlier = pl.DataFrame([("1", "q")] * 2 + [("3", "q")] * 2, COLUMNS, orient="row")
+    made: list[JoiningCapped] = []
+    start = JoiningCapped.__init__
+    monkeypatch.setattr(
+        JoiningCapped, "__init__", lambda new, *given: (made.append(new), start(new, *given))[1]
+    )
+    ic.anonymize(
+        pl.DataFrame(rows, COLUMNS, orient="row"),
+        2, existing=earlier, hierarchies={"a": "range"}, weights={"b": 1.5}, caps={"a": "1/3"},
+    )  # fmt: skip
+    # four of the numbers that are written twice change, and no other: the rest is by stars of b
+    (joining,) = made
+    assert joining.bound() <= 4 * joining.instance.trees[1].dearest

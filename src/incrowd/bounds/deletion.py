@@ -84,7 +84,7 @@ def deletion_prices(
     if first is None or first.odd_sets:
         first = best_prices(instance, k, stop, report, highest)
     top = ceiling(first, instance, deletion)
-    if not limited or first.groups or first.by_rows or stop.now():
+    if not limited or first.wide or stop.now():
         return first, top
     with watched(stop):
         tree = PrefixTree(instance, stop)

@@ -70,6 +70,11 @@ class Prices:
     charge: int = field(default=0, kw_only=True)
     by_rows: bool = field(default=False, kw_only=True)
 
+    @property
+    def wide(self) -> bool:
+        """Whether they are those of a table too wide for patterns: none are listed by them."""
+        return self.by_rows or bool(self.groups)
+
     def by_patterns(self) -> "Prices":
         """Return these prices to be checked pattern by pattern: the inequalities are the same.
 

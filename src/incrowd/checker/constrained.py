@@ -94,12 +94,10 @@ def require_obeyed(
 
     ``before``, ``after``: cells as text, row by row.
     """
-    for name in (*held.fixed, *held.most):
+    for name, most in (dict.fromkeys(held.fixed, 0) | {**held.most}).items():
         wrong = before[name].cast(pl.String).ne_missing(after[name].cast(pl.String)).arg_true()
-        if name in held.fixed:
-            require_none(wrong, "a cell of a fixed column changed", name)
-        else:
-            require_none(wrong[held.most[name] :], "too many cells of a column changed", name)
+        what = "a cell of a fixed column" if name in held.fixed else "too many cells of a column"
+        require_none(wrong[most:], f"{what} changed", name)
     for link in held.linked:
         bits = [levels_of(ladders[name], highest(link, ladders)) for name in link]
         cells = [frame[name].cast(pl.String) for frame in (before, after) for name in link]
@@ -175,7 +173,7 @@ def dearer(ladder: pl.DataFrame, quantum: int, more: int) -> pl.DataFrame:
 
     A label counts as changed where those above it are, too: costs do not fall on the way up.
     """
-    there = ladder.select(pl.col("label").ne_missing(pl.col("leaf"))).to_series().to_numpy()
+    there = ladder["label"].ne_missing(ladder["leaf"]).to_numpy()
     changed = there.reshape(max(1, ladder["level"].n_unique()), -1)[::-1]
     still = np.minimum.accumulate(changed, axis=0)[::-1].ravel().astype(np.int64)
     return ladder.with_columns(

@@ -171,10 +171,12 @@ class CappedSearch:
         context = self.shared(seconds, priced)
         problem, trees = self.table.problem, self.table.instance.trees
         if priced:
-            trees, paid = self.dearer(), self.paid()
-            solved = solve_with(problem, self.plan, trees, self.method, context)
+            paid = self.paid()
+            asked = {one.column: one.price for one in paid}
+            costly = dearer(trees, asked, self.fine)
+            solved = solve_with(problem, self.plan, costly, self.method, context)
             solved = replace(solved, dearer=paid, fine=self.fine)
-            bound = bound_of(solved) if sure(self.table.instance.trees, paid) else 0
+            bound = solved.proven if sure(trees, asked) else 0
         else:
             solved = solve_plan(problem, self.plan, self.method, context)
             bound = solved.bound
@@ -209,11 +211,6 @@ class CappedSearch:
             for p in self.prices
             if p.limit.column is not None and p.now
         )
-
-    def dearer(self) -> list[Family]:
-        """Return the trees with the prices of changed cells on top."""
-        asked = {one.column: one.price for one in self.paid()}
-        return dearer(self.table.instance.trees, asked, self.fine)
 
     @property
     def fine(self) -> int:
@@ -263,21 +260,13 @@ class CappedSearch:
         return not_found(self.prices, self.attempts)
 
 
-def bound_of(solved: Parted) -> int:
-    """Return what a release within the caps costs at least, by a bound under dearer costs.
-
-    Costs are whole units, so a bound may be rounded up.
-    """
-    paid = sum(one.price * one.most for one in solved.dearer)
-    return -((paid - solved.bound_of_parts) // solved.fine)
-
-
-def sure(trees: Sequence[Family], paid: Iterable[Dearer]) -> bool:
+def sure(trees: Sequence[Family], columns: Iterable[int]) -> bool:
     """Whether in dearer columns each row of a class pays for a change that all of them show.
 
-    Where a number is written in several ways, an interval reads like one of them.
+    Else a bound under the dearer costs says nothing.  Where a number is written in several ways, an
+    interval reads like one of them.
     """
-    families = [trees[one.column] for one in paid]
+    families = [trees[column] for column in columns]
     return not any(isinstance(f, RangeFamily) and f.several_texts for f in families)
 
 

@@ -57,9 +57,17 @@ class Parted(Solved):
     fine: int = 1
 
     @property
-    def bound_of_parts(self) -> int:
-        """What the parts cost at least together, in the costs they were solved under."""
-        return sum(solved.bound for _, solved in self.parts)
+    def paid(self) -> int:
+        """What all cells that may change pay on top, in the costs of the parts."""
+        return sum(one.most * one.price for one in self.dearer)
+
+    @property
+    def proven(self) -> int:
+        """What a release costs at least in which no more cells change than may, by the parts.
+
+        Costs are whole units, so a bound may be rounded up.
+        """
+        return -((self.paid - sum(solved.bound for _, solved in self.parts)) // self.fine)
 
 
 def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Context) -> Parted:
@@ -72,7 +80,7 @@ def solve_plan(problem: Problem, plan: Plan, method: str | Solver, context: Cont
     """
     require_lawful_groups(problem, plan)
     solved = solve_with(problem, plan, problem.instance.trees, method, context)
-    return replace(solved, bound=solved.bound_of_parts)
+    return replace(solved, bound=solved.proven)
 
 
 def solve_with(

@@ -244,7 +244,7 @@ def loose(instance: Instance, prices: Prices, cost: int, bound: int) -> bool:
     They list none where they are by sets of rows or groups of columns.  Then near classes trade
     rows, and who is dear there is deleted.
     """
-    return instance.plain and (cost > LOOSE * bound or prices.by_rows or bool(prices.groups))
+    return instance.plain and (cost > LOOSE * bound or prices.wide)
 
 
 def traded(problem: Problem, classes: Ints, prices: Prices, context: Context) -> Ints:

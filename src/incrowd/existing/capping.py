@@ -22,6 +22,7 @@ from incrowd.constraints.capped import (
     fine,
     impossible,
     not_found,
+    sure,
 )
 from incrowd.constraints.plan import Limit
 from incrowd.existing.apart import JoiningApart
@@ -138,9 +139,10 @@ class JoiningCapped:
         context.stop.gap = None  # of the dearer costs, it says nothing
         joining = self.make(replace(self.instance, trees=trees), context)
         place = joining.best()
-        paid = sum(price.now * price.limit.most for price in prices)
-        # costs are whole units, so a bound may be rounded up
-        self.dual = max(self.dual, -((paid - joining.bound()) // unit))
+        if sure(self.instance.trees, (j for j, price in asked.items() if price)):
+            paid = sum(price.now * price.limit.most for price in prices)
+            # costs are whole units, so a bound may be rounded up
+            self.dual = max(self.dual, -((paid - joining.bound()) // unit))
         return place
 
     def counts(self, place: Ints) -> list[int]:

@@ -14,11 +14,11 @@ from incrowd.errors import InputError
 from incrowd.policy.cap import Cap
 from incrowd.policy.model_spec import ModelSpec
 from incrowd.policy.options import Option, table_of
-from incrowd.policy.veil import EVERY
 from incrowd.policy.write import ROLES, listed, quoted
 from incrowd.policy.write import key as toml_key
 from incrowd.privacy.combination import Combination
 from incrowd.text.lists import joined
+from incrowd.text.missing import EVERY
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess

@@ -7,8 +7,7 @@ from typing import Any
 from incrowd.errors import InputError, no_column, quoted
 from incrowd.text.exact import part_of
 from incrowd.text.lists import parts_of
-
-EVERY = ""  # in place of a column's name: all quasi-identifiers
+from incrowd.text.missing import EVERY
 
 
 def veil_of(given: Any) -> Mapping[str, Fraction] | None:

@@ -66,9 +66,7 @@ def certificate(
     rules = strictest_rules(rules, problem, list(sizes))
     if solved.lawful is None:
         plain = Certificate(plain_prices(problem, stop))
-        if (
-            plain.prices.groups or plain.prices.by_rows
-        ):  # too wide a table to ask every pattern for its dearest class
+        if plain.prices.wide:  # too many patterns to ask each for its dearest class
             return plain
         found = lawful_prices(problem, rules, list(sizes), plain.prices, None, stop)
     else:

@@ -122,7 +122,7 @@ def may_take_too_long(evidence: Evidence) -> bool:
     tables are priced by groups of columns or by sets of rows for that.
     """
     prices, trees = evidence.prices, evidence.solution.instance.trees
-    if prices.groups or prices.by_rows or not prices.price.any():
+    if prices.wide or not prices.price.any():
         return False
     patterns = sum(accumulate(map(nodes_of, trees), mul))
     return patterns > (ENTRIES if evidence.pricing else STEPS)

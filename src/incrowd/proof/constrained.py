@@ -95,8 +95,7 @@ def joined(
 
 def in_own_units(prices: Prices, solved: Parted) -> Prices:
     """Return prices of the parts in the costs of the table, less what changed cells pay on top."""
-    paid = sum(one.most * one.price for one in solved.dearer)
-    charge = prices.charge + paid * prices.quantum
+    charge = prices.charge + solved.paid * prices.quantum
     return replace(prices, quantum=prices.quantum * solved.fine, charge=charge)
 
 

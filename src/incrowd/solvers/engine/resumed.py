@@ -22,7 +22,7 @@ def resumed(problem: Problem, prices: Prices, context: Context, start: Solution)
     progress = Progress(context, start)
     search = Search(Engine(), problem.instance, problem.smallest_class, progress)
     search.price, search.priced = prices.price / prices.quantum, True
-    search.wide = bool(prices.groups) or prices.by_rows
+    search.wide = prices.wide
     near = NearClasses(search)
     near.trade()
     if search.wide:
