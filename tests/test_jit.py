@@ -13,6 +13,7 @@ import pytest
 
 import incrowd
 from incrowd.kernels import jit
+from incrowd.kernels.apart import apart
 from incrowd.kernels.caches import CacheFile, Everywhere
 from incrowd.kernels.jit import Sources, inner_kernel, kernel, lean_kernel
 from incrowd.run import clock
@@ -337,6 +338,8 @@ def test_an_operator_is_typed_once_for_all_kernels(monkeypatch: pytest.MonkeyPat
 
 PARTS = """
 import sys
+import numpy as np
+from incrowd.kernels.apart import address_of, apart
 from incrowd.kernels.jit import inner_kernel, kernel
 
 @inner_kernel
@@ -353,11 +356,29 @@ def outer(x, y):
 
 print(outer(7, float(sys.argv[1]) if "." in sys.argv[1] else int(sys.argv[1])))
 print(*(sum(k.part.stats.cache_hits.values()) for k in (least, between)))
+
+@kernel
+def far(x, y):
+    return x - len(y)
+
+LIKE = 0, (0, np.zeros(0))
+at = apart(far, LIKE)
+
+@kernel
+def caller(address, x, y):
+    return at(address, (x, y)) if address else 0
+
+y = np.zeros(2)
+print(caller(0, 7, y), caller(address_of(far, LIKE), 7, y), at(1, (7, y)))
+print(*(sum(k.stats.cache_hits.values()) for k in (far, caller)))
 """
 
 
 def test_parts_come_from_the_cache(tmp_path: Path) -> None:
-    """Tests a version of a kernel whose parts an earlier process compiled for another one."""
+    """Tests a version of a kernel whose parts an earlier process compiled for another one.
+
+    And one that is called at its address, which is another one in each process.
+    """
     program = tmp_path / "parts.py"
     program.write_text(PARTS)
     there = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(PACKAGE.parent)}
@@ -369,9 +390,22 @@ def test_parts_come_from_the_cache(tmp_path: Path) -> None:
         )  # fmt: skip
         return done.stdout.split()
 
-    assert run("3") == ["18", "0", "0"]
-    assert run("2.5") == ["15.0", "0", "1"]  # what a part is made of is in it
-    assert run("3") == ["18", "0", "0"]  # the whole
+    compiled, loaded = ["0", "5", "5", "0", "0"], ["0", "5", "5", "1", "1"]
+    assert run("3") == ["18", "0", "0", *compiled]
+    assert run("2.5") == ["15.0", "0", "1", *loaded]  # what a part is made of is in it
+    assert run("3") == ["18", "0", "0", *loaded]  # the whole
+
+
+def test_a_kernel_called_at_its_address_is_given_its_own_types() -> None:
+    """Tests that what it would read as something else is refused where a caller is compiled."""
+    at = apart(kernel(lambda x: x), (0, (0,)))
+
+    @kernel
+    def caller(x: Any) -> Any:
+        return at(1, (x,))
+
+    with pytest.raises(TypeError, match="called at its address takes"):
+        caller(2.5)
 
 
 LINEAR_ALGEBRA = """

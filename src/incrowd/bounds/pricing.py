@@ -16,7 +16,8 @@ from incrowd.bounds.potential import potential
 from incrowd.bounds.ranked import ranked
 from incrowd.bounds.top_copies import Pad, fill_top_copies, new_pad
 from incrowd.bounds.whole import whole
-from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.apart import address_of, apart
+from incrowd.kernels.jit import lean_kernel
 from incrowd.privacy.law import strictest
 from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
 from incrowd.problem.problem import Problem
@@ -30,8 +31,8 @@ class Pricing(NamedTuple):
 
     Problem o looks at ``value[attribute[o]]`` (shape (distinct,)); its numbers stand in ``data``
     from ``first[o]``; per value it keeps the copies that ``start[start_first[o] + v]`` and the
-    next entry bound.  least: int64, shape (1,): rows of the smallest lawful class.  rare: 1 where
-    some problem is of a kind that few models have; None else, and kernels are compiled without it.
+    next entry bound.  least: int64, shape (1,): rows of the smallest lawful class.  rare: the
+    address of the kernel that answers problems of kinds that few models have; 0 if there are none.
     """
 
     least: NDArray[np.int64]
@@ -42,7 +43,7 @@ class Pricing(NamedTuple):
     start_first: NDArray[np.int64]
     start: NDArray[np.int64]
     value: NDArray[np.int32]
-    rare: int | None
+    rare: int
 
 
 def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
@@ -75,7 +76,7 @@ def assembled(problem: Problem, found: Sequence[Part], k: int) -> tuple[Pricing,
         np.cumsum([0] + [len(start) for start in starts]).astype(np.int64),
         np.concatenate(starts).astype(np.int64),
         values,
-        None if all(part.kind in COMMON for part in found) else 1,
+        0 if all(part.kind in COMMON for part in found) else address_of(rare_answer, RARELY),
     )
     depth = max(int(start[-1]) for start in starts)
     return pricing, new_pad(instance.distinct, max([1, *table.sizes]), depth, k)
@@ -126,17 +127,16 @@ def answer(
         return capped(start, data, enough, pad)
     if kind == DISTINCT:
         return distinct(rows, begin, end, u, counts, start, data, pad)
-    return rare_answer(pr.rare, kind, rows, begin, end, u, counts, value, start, data, enough, pad)
+    given = kind, rows, begin, end, u, counts, value, start, data, enough, pad
+    return answer_at(pr.rare, given)
 
 
-@inner_kernel
+@lean_kernel
 def rare_answer(
-    rare: Any, kind: int, rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any,
-    start: Any, data: Any, enough: float, pad: Any,
+    kind: int, rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any,
+    data: Any, enough: float, pad: Any,
 ) -> Any:  # fmt: skip
     """As ``answer``, for kinds that few models have."""
-    if rare is None:
-        return 1e300, 0  # nobody asks; it would prove nothing
     if kind == VARIATION:
         return variation(start, data, enough, pad)
     if kind == RANKED:
@@ -144,6 +144,13 @@ def rare_answer(
     if kind == WHOLE:
         return whole(rows, begin, end, u, counts, data, pad)
     return potential(rows, begin, end, u, counts, value, start, data, pad)
+
+
+CODES, COUNTS, PRICES = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0)
+RARELY = (0.0, 0), (
+    0, CODES, 0, 0, PRICES, COUNTS, CODES, COUNTS, PRICES, 0.0, new_pad(1, 1, 1, 1),
+)  # fmt: skip
+answer_at = apart(rare_answer, RARELY)
 
 
 @lean_kernel

@@ -65,10 +65,10 @@ class Laws(NamedTuple):
 
     Law i looks at ``width[i]`` places of a class's histogram from ``place[i]``; its numbers stand
     in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows.  ``pad`` is
-    room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.  ``rare``: 1
-    where some law is of a kind that few models have; None else, and kernels are compiled without
-    it.  ``once`` (shape (places,)): the place where what stands at a place counts once, however
-    many rows of a class have it, or −1 where there is none.
+    room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.  ``once``
+    (shape (places,)): the place where what stands at a place counts once, however many rows of a
+    class have it, or −1 where there is none.  ``rare``: the address of the kernel that is asked of
+    laws of kinds that few models have, which other kernels hold no code for; 0 if there are none.
     """
 
     least: NDArray[np.int64]
@@ -80,7 +80,7 @@ class Laws(NamedTuple):
     room: NDArray[np.int64]
     pad: NDArray[np.int64]
     once: NDArray[np.int64]
-    rare: int | None
+    rare: int
 
 
 def shares(

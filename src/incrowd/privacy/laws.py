@@ -10,6 +10,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.apart import address_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.called import called
 from incrowd.privacy.law import (
@@ -26,6 +27,7 @@ from incrowd.privacy.law import (
 )
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.transport_kernel import scratch
+from incrowd.privacy.violation import RARELY, rarely_broken
 
 COMMON = (SHARES, DISTINCT, CALLED, COUNTED)
 WIDE = 64  # values beyond which different ones are counted as they come and go, not sought anew
@@ -68,7 +70,7 @@ def laws_of(model: Model, table: Group) -> Laws:
         np.cumsum([0] + [len(pad) for pad in pads])[:-1],
         np.concatenate([*pads, scratch(0)]),
         once,
-        None if all(kind in COMMON for kind, *_ in laws) else 1,
+        0 if all(kind in COMMON for kind, *_ in laws) else address_of(rarely_broken, RARELY),
     )
 
 

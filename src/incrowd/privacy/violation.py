@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from incrowd.kernels.apart import apart
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.law import (
     CALLED,
@@ -72,27 +73,25 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
         elif kind == COUNTED:
             total += max(0, data[0] - part.sum()) * ROW
         elif kind != CALLED:
-            total += rarely_broken(laws.rare, kind, part, rows, data, pad)
+            total += broken_at(laws.rare, (kind, part, rows, data, pad))
         elif total == 0 and unlawful(data[0], part.ctypes.data):
             total = ROW  # by how much it is broken nobody says
     return total
 
 
-@inner_kernel
+@lean_kernel
 def rarely_broken(
-    rare: Any,
-    kind: int,
-    part: NDArray[np.int64],
-    rows: int,
-    data: NDArray[np.int64],
-    pad: NDArray[np.int64],
+    kind: int, part: NDArray[np.int64], rows: int, data: NDArray[np.int64], pad: NDArray[np.int64]
 ) -> int:
     """As ``broken``, for kinds that few models have, and for values that count once."""
-    if rare is None:
-        return ROW  # nobody asks; nothing unlawful would pass
     if kind == ONCE:
         return broken(data[0], part, part.sum(), data[1:], pad)
     return broken(kind, part, rows, data, pad)
+
+
+NUMBERS = np.zeros(0, np.int64)
+RARELY = 0, (0, NUMBERS, 0, NUMBERS, NUMBERS)
+broken_at = apart(rarely_broken, RARELY)
 
 
 @lean_kernel
