@@ -245,7 +245,7 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
         else ""
     )
     known = list(known)
-    hint = did_you_mean(name, known)
+    hint = column_meant(name, known)
     several = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
     if len(several) > 1 and {*several} <= {*known}:
         hint = f"; several names are a list in Python: {several}"
@@ -307,6 +307,15 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     if not known:
         return ""
     return f"; known: {listed(known)}"
+
+
+def column_meant(name: object, known: Iterable[str]) -> str:
+    """Return ``did_you_mean`` of columns, of which one may have been cut at its comma."""
+    known = list(known)
+    whole = next((other for other in known if name in str(other).split(",")[:-1]), None)
+    if whole is None:
+        return did_you_mean(name, known)
+    return f"; on the command line a name with a comma stands in quotes: '\"{whole}\"'"
 
 
 def quoted(value: object) -> str:

@@ -262,6 +262,9 @@ def test_names_of_any_kind(folder):
     assert lines[0] == header[:-1]
     assert [row[1:3] for row in lines[1:]] == [["*", "*"]] * 2
     assert Counter(row[0] for row in lines[1:]).most_common(1)[0][1] == 2
+    for cut in (("--qi", "a,b,k"), ("--protect", "a,b:2")):
+        told = incrowd("anonymize", "t.csv", "-o", "o.csv", *cut).stderr
+        assert """'a'""" in told and """stands in quotes: '"a,b"'""" in told
 
 
 def test_spreadsheet_safe(folder):

@@ -64,6 +64,16 @@ def test_written_and_verified(form: str) -> None:
     assert CliRunner().invoke(cli, typed).exit_code == 0
 
 
+@pytest.mark.parametrize(("name", "cut"), [("out.tsv", "\t"), ("out.psv", "|")])
+def test_text_of_a_packed_table_is_cut_as_its_name_says(name: str, cut: str) -> None:
+    """Tests the release and its proof, which alone tells the checker how the release is cut."""
+    pl.read_csv("people.csv").rename({"zip": f"z{cut}p"}).write_parquet("people.parquet")
+    release = ic.anonymize("people.parquet", k=2, id="name", sensitive="illness")
+    release.write_proven(name, "out.proof", original="people.parquet")
+    assert Path(name).read_text().split("\n")[0] == f'age{cut}sex{cut}"z{cut}p"{cut}illness'
+    assert ic.verify(name, "people.parquet", "out.proof")
+
+
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [

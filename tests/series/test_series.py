@@ -1,6 +1,7 @@
 """Tests of releases that follow others, against an attacker who intersects them all."""
 
 import json
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -18,6 +19,7 @@ from dial import few
 from incrowd.cli import cli
 from incrowd.cli.republish import in_words
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
+from incrowd.hierarchy import Prefix
 from incrowd.series.checked import require_lawful
 from incrowd.series.history import Person, seal_of
 
@@ -304,6 +306,22 @@ def test_columns_in_another_order(tmp_path: Path) -> None:
         assert (release.rows, release.counterfeits) == (6, 0)
     with pytest.raises(InputError, match=r"made with another qi \('x', 'y'; now 'z', 'y'\)"):
         ic.republish(table.rename({"x": "z"}), history, **{**ASKED, "qi": ["z", "y"]})
+
+
+def test_what_was_said_of_cells_is_said_again(tmp_path: Path) -> None:
+    """Tests that a release without a rule of the one before is refused, with another not."""
+    rows = [(f"P{i}", str(1950 + i), "ab"[i % 2] * 2, VALUES[i % 3]) for i in range(6)]
+    table = pl.DataFrame(rows, schema=["pid", "x", "y", "s"], orient="row")
+    history, levels = tmp_path / "h", {"x": "interval:5,10", "y": Prefix((1,))}
+    rules: dict[str, Any] = {"hierarchies": levels, "na": ["-9", "?"], "cost": "ncp"}
+    ic.republish(table, history, **ASKED, **rules).write(tmp_path / "1.csv", history)
+    said = "--hierarchy x=interval:5,10 --hierarchy 'y=(made in Python)' --cost ncp --na '-9,?'"
+    with pytest.raises(InputError, match=re.escape(f"was made with {said}, and")):
+        ic.republish(table, history, **ASKED)
+    other: dict[str, Any] = {"hierarchies": {"x": "none", "y": "none"}, "na": "?", "cost": "stars"}
+    ic.republish(table, history, **ASKED, **other).write(tmp_path / "2.csv", history)
+    del other["hierarchies"]
+    assert ic.republish(table, history, **ASKED, **other).rows == 6
 
 
 def test_bad_tables_and_histories(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, column_meant
 from incrowd.privacy.combination import Combination
 
 
@@ -22,7 +22,7 @@ def asked_of(policy: Any, qi: Sequence[str]) -> tuple[Combination, ...]:
         for name in one.columns:
             if name not in qi:
                 raise InputError(
-                    f"protect: {name!r} is not a quasi-identifier{did_you_mean(name, qi)}"
+                    f"protect: {name!r} is not a quasi-identifier{column_meant(name, qi)}"
                 )
     whole = [Combination(tuple(qi), policy.k)] if policy.k > 1 and qi else []
     return (*policy.protect, *whole)

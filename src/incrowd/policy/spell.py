@@ -79,12 +79,20 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     for name, value in said(policy, typed):
         if name in ("survey_weight", "survey_stratum") and "--report-internal" not in more:
             continue
-        if keys[name].kind == "flag":
-            found.append(keys[name].flag)
-            continue
-        for text in _texts(keys[name], value):
-            found += [keys[name].flag, text]
+        found += typed_as(keys[name], value)
     return (*found, *more)
+
+
+def typed_as(key: Option, value: Any) -> list[str]:
+    """Return an option with a plain value as words of a command line.
+
+    Raises
+    ------
+    InputError: the command line cannot say it.
+    """
+    if key.kind == "flag":
+        return [key.flag]
+    return [word for text in _texts(key, value) for word in (key.flag, text)]
 
 
 def call_of(policy: Any, data: str) -> str:

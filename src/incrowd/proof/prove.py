@@ -45,7 +45,7 @@ from incrowd.proof.writing import (
 )
 from incrowd.run.stop import Stop
 from incrowd.tables.base import FewerRows
-from incrowd.tables.files import require_readable_names, require_short
+from incrowd.tables.files import dialect_in, require_readable_names, require_short
 from incrowd.tables.native import encode_polars
 from incrowd.text.missing import marks_for
 from incrowd.text.numerals import POINT
@@ -88,11 +88,13 @@ def prove(
     models = [*models, *combinations_of(release)]
     sizes = {name: len(known) for name, known in values.items()}
     if release.averaged is not None:
-        evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
+        evidence = evidence_of(
+            release, table.copy_of_row, problem, models, spreadsheet_safe, released
+        )
         return write_averages(file, evidence, release, release.averaged, (original, released))
     stop = Stop(release.policy.time_limit)  # for prices that the search did not look for
     problem, solved = of_checked(problem, solved, unchecked)
-    evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
+    evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe, released)
     paths = original, released
     found = under_constraints(evidence, release, sizes, stop, paths)
     if found is None or solved.bound - bound_in(found) > solved.cost // ALIKE:
@@ -211,8 +213,9 @@ def evidence_of(
     problem: Problem,
     models: Sequence[Mapping[str, Any]],
     spreadsheet_safe: bool,
+    released: str | Path,
 ) -> Evidence:
-    """Gather what a proof says of a release; its prices are 0 yet."""
+    """Gather what a proof says of a release in a file; its prices are 0 yet."""
     return Evidence(
         solution=release.solved.solution,
         copy_of_row=copy_of_row,
@@ -223,7 +226,7 @@ def evidence_of(
         unchecked=release.unchecked,
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
-        csv=dialect_of(release.source),
+        csv=dialect_of(release.source) or dialect_in(released, release.edit.columns),
         hierarchies=told_of(release.policy, release.trees),
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,

@@ -1,8 +1,18 @@
 """What is asked of a series of releases."""
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from incrowd.errors import InputError, quoted
+from incrowd.policy import Policy
+from incrowd.policy.spell import said, typed_as
+from incrowd.policy.table import OPTION
+
+SHAPING = ("hierarchies", "weights", "cost", "star", "na", "decimal", "derive")
+"""Options that say what cells may become, and at what cost."""
 
 
 @dataclass(frozen=True)
@@ -37,3 +47,49 @@ class Invariance:
             raise InputError(
                 f"the weight of a counterfeit must be a number, not {quoted(self.weight)}"
             )
+
+
+def shape_of(policy: Policy) -> dict[str, Any]:
+    """Return what a policy says of cells, for a history; None for what was made in Python."""
+    found = {name: value for name, value in said(policy, {}) if name in SHAPING}
+    return {name: _in_text(value) for name, value in found.items()}
+
+
+def _in_text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(column): _in_text(each) for column, each in value.items()}
+    if isinstance(value, list):
+        return [_in_text(each) for each in value]
+    return value if isinstance(value, str | int | float) else None
+
+
+def require_repeated(path: str | Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise InputError where what an earlier release said of cells is not said of the next one.
+
+    Else columns that showed ``1950-1959`` would show stars, and nobody would be told.  Another
+    rule, or another file, is a choice; so is ``none``.
+    """
+    words = []
+    for name in SHAPING:
+        value, again = before.get(name, {}), now.get(name)
+        if isinstance(value, Mapping):
+            unsaid = {one: each for one, each in value.items() if one not in (again or ())}
+            value = {one: each for one, each in unsaid.items() if each != "none"}
+        elif again is not None:
+            continue
+        if value != {}:
+            words += _words(name, value)
+    if words:
+        raise InputError(
+            f"{path}: the release before was made with {shlex.join(words)}, and this one is asked "
+            "without it; say it again, or say what holds instead"
+            + (" (--hierarchy COLUMN=none for stars)" if "--hierarchy" in words else "")
+        )
+
+
+def _words(name: str, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        value = {one: "(made in Python)" if each is None else each for one, each in value.items()}
+    elif value is None:
+        return [OPTION[name].flag, "(made in Python)"]
+    return typed_as(OPTION[name], value)

@@ -20,7 +20,7 @@ from incrowd.problem.problem import Problem
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.run import entropy
 from incrowd.run.stop import Share, Stop
-from incrowd.series.asked import Invariance
+from incrowd.series.asked import Invariance, shape_of
 from incrowd.series.bound import least_cost
 from incrowd.series.checked import require_alike, require_lawful, require_true
 from incrowd.series.companions import beside, with_company
@@ -203,7 +203,8 @@ class Series:
             "withheld": sum(withheld.values()), PEOPLE: len(people),
         }  # fmt: skip
         releases = [*self.before.releases, facts]
-        return History(self.before.asked, dict(sorted(people.items())), classes, releases)
+        asked = {**self.before.asked, "said": shape_of(self.policy)}
+        return History(asked, dict(sorted(people.items())), classes, releases)
 
     def check(self, release: Republished, classes: Sequence[Mapping[str, str | None]]) -> None:
         """Count again, on what is to be written."""

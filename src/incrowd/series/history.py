@@ -41,7 +41,8 @@ class History:
 
     Attributes
     ----------
-    asked: what was asked of them, which the next one has to be asked too.
+    asked: what was asked of them, which the next one has to be asked too; ``said`` of it is what
+        the last one said of cells (``incrowd.series.asked.shape_of``).
     people: by key.
     classes: of the last release: value → key, None for a counterfeit.
     releases: what is known of each, in the order of publication.
@@ -115,6 +116,7 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         require(all(isinstance(each, dict) for each in plain["releases"]))
         require(all(k is None or isinstance(k, str) for each in classes for k in each.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
+        require(isinstance(history.asked.get("said", {}), dict))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError(DAMAGED.format(path)) from None
     for name, value in asked.items():
@@ -164,7 +166,7 @@ def require_followed(path: str | Path, *known: History) -> None:
     """
     if not Path(path).exists():
         return
-    text = read_history(path, known[0].asked).text()
+    text = read_history(path, {}).text()
     if all(text != each.text() for each in known):
         raise InputError(
             f"{path}: holds another release than the one that this one follows: it was written "

@@ -12,7 +12,7 @@ from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.served import require_served
 from incrowd.run.stop import Stop
-from incrowd.series.asked import Invariance
+from incrowd.series.asked import Invariance, require_repeated, shape_of
 from incrowd.series.damage import require_whole
 from incrowd.series.following import Series
 from incrowd.series.history import read_history, require_expected, require_same_keys
@@ -102,6 +102,7 @@ def republished(
     before = read_history(history, question)
     require_expected(history, before, expected)
     require_whole(history, before)
+    require_repeated(history, before.asked.get("said", {}), shape_of(policy))
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values, names.sensitive[0])
     require_same_keys(before, keys, asked.all_new)

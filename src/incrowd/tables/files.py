@@ -29,6 +29,8 @@ from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
 from incrowd.tables.stat import require_place_of
 
+DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}  # of text that was none before
+
 
 def read(
     path: str | Path,
@@ -133,7 +135,7 @@ def require_names(table: Source, columns: Sequence[str], path: str) -> None:
         raise InputError(f"{path}: columns of a workbook need names, and one here has none")
     if is_address(path) or is_folder(path) or output_format(path, table) != "csv":
         return
-    form, written = names_in_text(table)
+    form, written = names_in_text(table, path)
     header = form.delimiter.join(written[name] for name in columns)
     data = (form.mark(header) + header + form.newline).encode()
     with suppress(InputError):
@@ -146,12 +148,12 @@ def require_names(table: Source, columns: Sequence[str], path: str) -> None:
     )
 
 
-def names_in_text(table: Source) -> tuple[Dialect, dict[str, str]]:
+def names_in_text(table: Source, path: str = "") -> tuple[Dialect, dict[str, str]]:
     """Return how delimited text of a table is written, and how its columns' names are."""
     found = whole_of(table)
     if isinstance(found, CsvTable):
         return found.dialect, dict(zip(found.columns, found.header, strict=True))
-    form = Dialect(delimiter_of(table) or ",")
+    form = Dialect(delimiter_at(path, table) or ",")
     return form, {name: form.quoted(name) for name in table.columns}
 
 
@@ -229,6 +231,22 @@ def delimiter_of(table: Table) -> str | None:
     return found.dialect.delimiter if isinstance(found, CsvTable | EditedCsv) else None
 
 
+def delimiter_at(path: str | Path, table: Table) -> str | None:
+    """Return what stands between fields in a file: that of the input, or what its name says."""
+    return delimiter_of(table) or DELIMITERS.get(Path(path).suffix.lower())
+
+
+def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
+    """Return what a file's header is cut by, where that is no comma and its table was no text."""
+    for cut in DELIMITERS.values():
+        header = cut.join(map(Dialect(cut).quoted, columns))
+        header = (Dialect(cut).mark(header) + header).encode()
+        with Path(path).open("rb") as file:
+            if len(columns) > 1 and file.read(len(header)) == header:
+                return {"delimiter": cut}
+    return {}
+
+
 def in_form_of(table: Table, frame: Any, path: str | Path) -> Source:
     """Return a polars frame as the table to write at ``path``: CSV in the form that another has.
 
@@ -288,7 +306,7 @@ def write(
     require_place_of(path, table)
     known = format_called(output_format(path, table))
     encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
-    form = Form(delimiter_of(table), encoding, codebook=codebook)
+    form = Form(delimiter_at(path, table), encoding, codebook=codebook)
     if known.write is None:
         raise InputError(f"{path}: {known.name} files can be read, not written")
     with whole(path, private) as file:

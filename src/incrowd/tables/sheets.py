@@ -80,7 +80,8 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
     for row in _without_blank_ends(rows, name):
         beside = next((cell for cell in row[len(names) :] if cell is not None), None)
         if beside is not None:
-            raise InputError(f"{name}: cell {beside.place} stands in a column without a name")
+            more = "; delete the rows above the columns' names" if len(names) == 1 else ""
+            raise InputError(f"{name}: cell {beside.place} stands in a column without a name{more}")
         for j, cells in enumerate(columns):
             cell = row[j] if j < len(row) else None
             cells.append(None if cell is None else cell.value)
