@@ -144,7 +144,13 @@ def solve_parts(parts: Sequence[Problem], method: str | Solver, context: Context
 
 
 def solve_part(part: Problem, method: str | Solver, context: Context) -> Solved:
-    """Solve one part; when there is no time left, it is one class."""
+    """Solve one part; when there is no time left, it is one class.
+
+    Raises
+    ------
+    StoppedError: there is no time, and one class is not lawful, under a model that is not closed
+        under union (see ``require_lawful_groups``).
+    """
     instance = part.instance
     if not context.stop.now():
         try:
@@ -152,6 +158,11 @@ def solve_part(part: Problem, method: str | Solver, context: Context) -> Solved:
         except StoppedError:
             pass
     one = Solution(instance, np.zeros(instance.rows, np.int64))
+    if not part.lawful_together:
+        raise StoppedError(
+            f"the search ended ({context.stop.why()}) before it found a lawful release of the rows "
+            "with one value in each fixed column; give it more time, or fix fewer columns"
+        )
     name = method if isinstance(method, str) else method.id
     return Solved(one, one.cost, 0, name, context.stop.why())
 

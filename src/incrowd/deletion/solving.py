@@ -109,7 +109,7 @@ def require_classes_alone(problem: Problem) -> None:
         raise OutOfScopeError(
             f"rows are not deleted under {problem.asked}, which is not closed under union"
         )
-    if not model.size_decides and not model.lawful(problem.table, problem.table):
+    if not model.size_decides and not problem.lawful_together:
         raise NoLawfulReleaseError(
             f"the whole table as one class breaks {problem.asked}"
             f"{model.how_broken(problem.table, problem.sensitive)}; rows are deleted of tables "

@@ -19,17 +19,21 @@ MOST_STEPS = 200_000
 
 
 class Tried(NamedTuple):
-    """The cheapest release that was found, if any, and whether every other one was looked at."""
+    """The cheapest release that was found, if any, and whether it is proven that there is none.
+
+    Classes that show more than their rows ask for are not tried: of two that would be one, one
+    could show less.  So it is proven only where no way to part the rows has lawful classes.
+    """
 
     solution: Solution | None
-    whole: bool
+    none: bool
 
 
 def every_release(problem: Problem) -> Tried:
     """Return the cheapest lawful release of a table of at most ``MOST_ROWS`` rows."""
     rows = problem.instance.rows
     if rows > MOST_ROWS:
-        return Tried(None, whole=False)
+        return Tried(None, none=False)
     masks, costs, labels = lawful_sets(problem)
     starting: list[list[tuple[int, int, int]]] = [[] for _ in range(rows)]
     for mask, cost, label in sorted(zip(masks, costs, labels, strict=True), key=lambda s: s[1]):
@@ -52,9 +56,24 @@ def every_release(problem: Problem) -> Tried:
             if not mask & placed and label not in shown
         ]
     if best is None:
-        return Tried(None, whole=not waiting)
+        return Tried(None, none=not parted(starting, everybody))
     of_row = [next(i for i, mask in enumerate(best[1]) if mask >> row & 1) for row in range(rows)]
-    return Tried(Solution.of(problem.instance, np.array(of_row)), whole=not waiting)
+    return Tried(Solution.of(problem.instance, np.array(of_row)), none=False)
+
+
+def parted(starting: list[list[tuple[int, int, int]]], everybody: int) -> bool:
+    """Whether sets, by their lowest row, part all rows, whatever they show."""
+    seen, waiting = {0}, [0]
+    while waiting:
+        placed = waiting.pop()
+        free = ~placed & everybody
+        if not free:
+            return True
+        sets = starting[(free & -free).bit_length() - 1]
+        more = {placed | mask for mask, _, _ in sets if not mask & placed} - seen
+        seen |= more
+        waiting += more
+    return False
 
 
 def lawful_sets(problem: Problem) -> tuple[list[int], list[int], list[int]]:

@@ -134,7 +134,7 @@ def as_published(problem: Problem, solution: Solution | None) -> Solution:
     if tried.solution is not None:
         return tried.solution
     broken = problem.model.how_broken(problem.table, problem.sensitive)
-    if tried.whole:
+    if tried.none:
         raise NoLawfulReleaseError(
             f"no release obeys {problem.asked} (proven: all were tried): the whole table as one "
             f"class breaks it{broken}, and so does every way to part the table"
@@ -271,7 +271,7 @@ def require_lawful_table(problem: Problem) -> None:
     model, rows, k = problem.model, problem.instance.rows, problem.smallest_class
     if model.size_decides:
         require_enough(rows, k)
-    if model.closed_under_union and not model.lawful(problem.table, problem.table):
+    if model.closed_under_union and not problem.lawful_together:
         raise NoLawfulReleaseError(
             f"no release obeys {problem.asked}: even the whole table as one "
             "class breaks it" + model.how_broken(problem.table, problem.sensitive)

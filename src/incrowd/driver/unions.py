@@ -59,8 +59,12 @@ def published(instance: Instance, low: NDArray[np.int32], high: NDArray[np.int32
     """
     nodes = []
     for j, tree in enumerate(instance.trees):
-        if isinstance(tree, RangeFamily):
-            nodes += [low[:, j], high[:, j]]
+        if isinstance(tree, RangeFamily):  # of different values intervals may read alike
+            spans = np.column_stack([low[:, j], high[:, j]])
+            each, of_class = np.unique(spans, axis=0, return_inverse=True)
+            texts: dict[str | None, int] = {}
+            shown = [texts.setdefault(tree.label(a, b), len(texts)) for a, b in each.tolist()]
+            nodes.append(np.array(shown, np.int64)[of_class.ravel()])
         else:
             level = tree.join_levels(low[:, j], high[:, j])
             nodes += [level, tree.node[level, low[:, j]]]

@@ -52,6 +52,15 @@ class Problem:
         return self.model.lawful_classes(Classes(classes, held, table))
 
     @property
+    def lawful_together(self) -> bool:
+        """Whether all rows are a lawful class together.
+
+        Those of a part, where fixed columns take a table apart; ``table`` has the histograms of
+        the whole table then.
+        """
+        return self.model.lawful(self.group(np.arange(self.instance.rows)), self.table)
+
+    @property
     def smallest_class(self) -> int:
         """A lower bound on the size of a lawful class."""
         return self.model.smallest_class(self.table)

@@ -54,7 +54,7 @@ class StarredSet:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the release, and the cheapest changes of T's rows as the bound."""
-        if not problem.model.lawful(problem.table, problem.table):
+        if not problem.lawful_together:
             return Outcome(None)
         groups = Groups.of(problem)
         kept = groups.kept(problem, context)

@@ -34,7 +34,7 @@ class Datafly:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Climb until the rows outside lawful groups are few enough."""
-        if not problem.model.lawful(problem.table, problem.table):
+        if not problem.lawful_together:
             return Outcome(None)
         view = FullDomain(problem, self.suppression)
         instance = problem.instance

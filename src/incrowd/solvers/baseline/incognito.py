@@ -57,7 +57,7 @@ class Incognito:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Search, then compare the minimal vectors' releases."""
-        if not problem.model.lawful(problem.table, problem.table):
+        if not problem.lawful_together:
             return Outcome(None)
         view = FullDomain(problem, self.suppression)
         heights = tuple(tree.levels for tree in trees_of(problem.instance.trees, self.id))

@@ -269,7 +269,7 @@ def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> O
 
 def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
-    if not problem.model.lawful(problem.table, problem.table):
+    if not problem.lawful_together:
         return Outcome(None)  # nor is any class: lawful ones would add up to it
     context.tell("listing patterns")
     try:

@@ -103,7 +103,7 @@ class LawfulSearch:
         ``visits``: nodes of the prefix tree that one enumeration may touch before the table counts
         as too wide and windows take over.
         """
-        if not problem.model.lawful(problem.table, problem.table):
+        if not problem.lawful_together:
             return Outcome(None)
         return Run(self, problem, context, visits).outcome()
 
