@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dial import few
-from incrowd.bounds.diversity import IMPOSSIBLE
-from incrowd.bounds.potential import fill_shifts
+from incrowd.bounds.potential import potential_value
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.bounds.top_copies import new_pad
 from incrowd.kernels.interpreted import interpreted
@@ -21,7 +20,7 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.close_counts import close_counts, least_far, uneven_sizes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import MATRIX, GroundDistance, Hierarchical, Ordered
+from incrowd.privacy.distance import GroundDistance, Hierarchical, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -207,25 +206,33 @@ def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]
 @given(
     price=st.lists(st.integers(0, 9), min_size=5, max_size=5),
     present=st.sets(st.integers(0, 4), min_size=1),
+    share=st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(any),
     slope=st.integers(0, 40),
 )
 def test_potentials_without_a_matrix(
-    distance: GroundDistance, price: list[int], present: set[int], slope: int
+    distance: GroundDistance, price: list[int], present: set[int], share: list[int], slope: int
 ) -> None:
-    """Tests the values in order, and the nodes of a tree, against all distances."""
+    """Tests a line, and the nodes of a tree, against all distances."""
+    q = np.array(share) / sum(share)
     apart, unit = distance.apart(5)
-    assert apart is not None
+    told = distance.told(q)
+    assert apart is not None and told is not None
     assert distance.closest(5) == Fraction(int(apart[~np.eye(5, dtype=bool)].min()), unit)
-    found = []
-    for form, shape in (distance.told(5), (MATRIX, apart.ravel() / unit)):
-        pad = new_pad(5, 5, 5, 1)
-        pad.state[0] = len(present)
-        pad.present[: len(present)] = sorted(present)
-        pad.mass[:5] = [p if v in present else IMPOSSIBLE for v, p in enumerate(price)]
-        with interpreted():
-            fill_shifts(float(slope), form, np.asarray(shape, float), 5, pad)
-        found.append(pad.mass[5:15].copy())
-    assert np.allclose(*found)
+    pad = new_pad(5, 5, 5, 1)
+    pad.state[0] = len(present)
+    pad.present[: len(present)] = sorted(present, key=lambda v: told[1][v])
+    for v in present:
+        pad.mass[v] = price[v]
+
+    def best(slope: int) -> list[float]:
+        return [max(price[w] - slope * far[w] / unit for w in present) for far in apart]
+
+    with interpreted():
+        worth, cost = potential_value(float(slope), q, told[0], told[1].astype(float), pad)
+    assert worth == pytest.approx(q @ best(slope))
+    assert all(pad.mass[5 + v] == pytest.approx(best(slope)[v]) for v in present)
+    for other in (max(0, slope - 1), slope + 1):  # the plan's cost is how fast worth falls
+        assert q @ best(other) >= worth - (other - slope) * cost - 1e-9
 
 
 @pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])

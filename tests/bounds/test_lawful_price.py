@@ -140,11 +140,11 @@ def test_equal_problems_are_priced_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_numbers_of_a_distance_are_an_array() -> None:
-    """Tests the potential's numbers: k, t, the form, shares, and the values in order."""
+    """Tests the potential's numbers: k, t, form, shares, places, and sums of those below."""
     table = Problem(from_codes(np.zeros((6, 1), int), None, np.array([0, 1, 1, 2, 2, 2]))[0],
                     KAnonymity(1)).table  # fmt: skip
     part = TCloseness("0.3", Ordered((2, 0, 1))).pricing(table, 4, 0)[-1]
     assert isinstance(part.data, np.ndarray)
-    assert part.data.tolist() == [
-        4, 0.3 + SLACK, LINE, 1 / 6, 2 / 6, 3 / 6, 2, 0, 1
-    ]  # fmt: skip
+    assert part.data.tolist() == pytest.approx([
+        4, 0.3 + SLACK, LINE, 1 / 6, 2 / 6, 3 / 6, 1, 2, 0, 0, 1 / 2, 2 / 3, 1, 0, 0, 1 / 6, 5 / 6
+    ])  # fmt: skip

@@ -18,22 +18,32 @@ from incrowd.privacy.distance import LINE, MATRIX
 
 
 @inner_kernel
-def fill_shifts(slope: float, form: int, shape: Any, values: int, pad: Any) -> None:
-    """Fill in g of each value, and how far off the value is where it is attained.
+def potential_value(slope: float, quota: Any, form: int, shape: Any, pad: Any) -> Any:
+    """Return (q·g, cost of the plan) where each value goes to its best one.
 
-    From ``values`` and 2·``values`` of ``pad.mass`` on; before them stands M.
+    g of each value present is left in ``pad.mass``, from place V on.
     """
     if form == LINE:
-        fill_on_line(slope, shape, values, pad)
-    elif form == MATRIX:
+        return value_on_line(slope, shape, pad)
+    values = quota.size
+    if form == MATRIX:
         fill_by_matrix(slope, shape, values, pad)
     else:
         fill_in_tree(slope, form, shape, values, pad)
+    worth = 0.0
+    cost = 0.0
+    for i in range(values):
+        worth += quota[i] * pad.mass[values + i]
+        cost += quota[i] * pad.mass[2 * values + i]
+    return worth, cost
 
 
 @inner_kernel
 def fill_by_matrix(slope: float, shape: Any, values: int, pad: Any) -> None:
-    """As ``fill_shifts``, by distances row by row."""
+    """Fill in g of each value and the distance to its best one, by distances row by row.
+
+    From ``values`` and 2·``values`` of ``pad.mass`` on; before them stands M.
+    """
     for i in range(values):
         best = IMPOSSIBLE
         far = 0.0
@@ -49,31 +59,8 @@ def fill_by_matrix(slope: float, shape: Any, values: int, pad: Any) -> None:
 
 
 @inner_kernel
-def fill_on_line(slope: float, shape: Any, values: int, pad: Any) -> None:
-    """As ``fill_shifts``, by the values in order: the best one below, then the best above."""
-    for x in range(values):
-        pad.mass[values + x] = IMPOSSIBLE
-    for way in range(2):
-        top = IMPOSSIBLE
-        steps = 0
-        for x in range(values):
-            v = int(shape[x] if way == 0 else shape[values - 1 - x])
-            steps += 1
-            far = steps / (values - 1.0) if values > 1 else 0.0
-            if pad.mass[v] >= top - slope * far:
-                top = pad.mass[v]
-                steps = 0
-                far = 0.0
-            g = top - slope * far
-            best = pad.mass[values + v]
-            if g > best or (g == best and far < pad.mass[2 * values + v]):
-                pad.mass[values + v] = g
-                pad.mass[2 * values + v] = far
-
-
-@inner_kernel
 def fill_in_tree(slope: float, levels: int, shape: Any, values: int, pad: Any) -> None:
-    """As ``fill_shifts``, by the node of each value, level by level below the root."""
+    """As ``fill_by_matrix``, by the node of each value, level by level below the root."""
     for v in range(values):
         pad.mass[values + v] = IMPOSSIBLE
     for level in range(levels, -1, -1):
@@ -93,16 +80,91 @@ def fill_in_tree(slope: float, levels: int, shape: Any, values: int, pad: Any) -
 
 
 @inner_kernel
-def potential_value(slope: float, quota: Any, form: int, shape: Any, pad: Any) -> Any:
-    """Return (q·g, cost of the plan) where each value goes to its best one."""
-    values = quota.size
-    fill_shifts(slope, form, shape, values, pad)
+def sort_by_place(shape: Any, pad: Any) -> None:
+    """Put the values present in their order on the line."""
+    gap = pad.state[0] // 2
+    while gap > 0:  # Shell's sort: in place
+        for i in range(gap, pad.state[0]):
+            v = pad.present[i]
+            j = i - gap
+            while j >= 0 and shape[pad.present[j]] > shape[v]:
+                pad.present[j + gap] = pad.present[j]
+                j -= gap
+            pad.present[j + gap] = v
+        gap //= 2
+
+
+@inner_kernel
+def value_on_line(slope: float, shape: Any, pad: Any) -> Any:
+    """As ``potential_value``, of values present in order: prefix sums tell of those between them.
+
+    ``shape``: the place of each value, then Σ q and Σ q·place of the places below each.
+    """
+    values = (shape.size - 2) // 3
+    share = shape[values : 2 * values + 1]
+    moment = shape[2 * values + 1 :]
+    step = 1.0 / max(1, values - 1)
+    last = pad.state[0] - 1
+    fill_on_line(slope * step, step, shape, values, pad)
     worth = 0.0
     cost = 0.0
-    for i in range(values):
-        worth += quota[i] * pad.mass[values + i]
-        cost += quota[i] * pad.mass[2 * values + i]
+    for x in range(last + 1):
+        v = pad.present[x]
+        place = int(shape[v])
+        g = pad.mass[values + v]
+        far = pad.mass[2 * values + v]
+        low = 0  # the places that are nearer by way of v: low ≤ place < high
+        high = values
+        if x > 0:
+            low = turn(pad.present[x - 1], v, slope * step, step, shape, values, pad)
+        if x < last:
+            high = turn(v, pad.present[x + 1], slope * step, step, shape, values, pad)
+        below = share[place] - share[low]
+        above = share[high] - share[place]
+        way = place * below - (moment[place] - moment[low])
+        way += moment[high] - moment[place] - place * above
+        worth += g * (below + above) - slope * step * way
+        cost += far * (below + above) + step * way
     return worth, cost
+
+
+@inner_kernel
+def fill_on_line(fall: float, step: float, shape: Any, values: int, pad: Any) -> None:
+    """Fill in g of each value present, and the distance to its best one, both ways in turn."""
+    for way in range(2):
+        best = IMPOSSIBLE
+        far = 0.0
+        before = 0.0
+        for x in range(pad.state[0]):
+            v = pad.present[x if way == 0 else pad.state[0] - 1 - x]
+            moved = abs(shape[v] - before)
+            before = shape[v]
+            best -= fall * moved
+            far += step * moved
+            if way == 0:
+                pad.mass[values + v] = pad.mass[v]
+                pad.mass[2 * values + v] = 0.0
+            g = pad.mass[values + v]
+            own = pad.mass[2 * values + v]
+            if best > g or (best == g and far < own):
+                pad.mass[values + v] = best
+                pad.mass[2 * values + v] = far
+            else:
+                best = g
+                far = own
+
+
+@inner_kernel
+def turn(
+    v: int, w: int, fall: float, step: float, shape: Any, values: int, pad: Any
+) -> int:  # fmt: skip
+    """Return the first place after v from which on w is better, w being the next one present."""
+    middle = (shape[v] + shape[w]) / 2
+    if fall > 0:
+        middle += (pad.mass[values + v] - pad.mass[values + w]) / (2 * fall)
+    else:
+        middle += (pad.mass[2 * values + w] - pad.mass[2 * values + v]) / (2 * step)
+    return int(min(max(middle, shape[v]), shape[w] - 1)) + 1
 
 
 @inner_kernel
@@ -161,8 +223,8 @@ def potential(
     shape = data[3 + values :]
     if pad.state[0] == 0:
         return IMPOSSIBLE, 0
-    for v in range(values):
-        pad.mass[v] = IMPOSSIBLE
+    if form == LINE:
+        sort_by_place(shape, pad)
     for x in range(pad.state[0]):
         v = pad.present[x]
         pad.mass[v] = pad.top[start[v]]

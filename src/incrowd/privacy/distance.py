@@ -82,13 +82,14 @@ class GroundDistance(ABC):
             return Fraction(1)
         return Fraction(int(apart[~np.eye(values, dtype=bool)].min()), unit)
 
-    def told(self, values: int) -> tuple[int, NDArray[np.number]] | None:
+    def told(self, share: NDArray[np.float64]) -> tuple[int, NDArray[np.number]] | None:
         """What bounds are told of the distances: a form, and numbers; None: all are 1.
 
-        ``MATRIX``: all distances row by row.  ``LINE``: the values in order.  Else the number of
-        levels below a root, and of each level the node of each value.
+        ``MATRIX``: all distances row by row.  ``LINE``: the place of each value, then Σ q and
+        Σ q·place of the places below each, q the share of a value in the table.  Else the number
+        of levels below a root, and of each level the node of each value.
         """
-        apart, unit = self.apart(values)
+        apart, unit = self.apart(len(share))
         return None if apart is None else (MATRIX, apart.ravel() / unit)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:
@@ -218,12 +219,9 @@ class Ordered(ClosedForm):
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """Σ |cumulated (q − p)| / (V − 1)."""
         values = len(table)
-        surplus = excess(counts, table)
-        total = cumulated = 0
-        for code in np.argsort(self.rank(values)):
-            cumulated += surplus[code]
-            total += abs(cumulated)
-        return Fraction(total, scale(counts, table) * max(values - 1, 1))
+        surplus = np.array(excess(counts, table), object)
+        total = np.abs(np.cumsum(surplus[np.argsort(self.rank(values))])).sum()
+        return Fraction(int(total), scale(counts, table) * max(values - 1, 1))
 
     def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
         """See ``incrowd.privacy.distance``."""
@@ -245,9 +243,12 @@ class Ordered(ClosedForm):
         """Of neighbours."""
         return Fraction(1, max(values - 1, 1))
 
-    def told(self, values: int) -> tuple[int, NDArray[np.number]]:
-        """The values in order: there may be too many for a matrix."""
-        return LINE, np.argsort(self.rank(values))
+    def told(self, share: NDArray[np.float64]) -> tuple[int, NDArray[np.number]]:
+        """Places: there may be too many values for a matrix."""
+        rank = self.rank(len(share))
+        placed = share[np.argsort(rank)]
+        sums = np.cumsum([placed, placed * np.arange(len(share))], axis=1)
+        return LINE, np.concatenate([rank, *np.insert(sums, 0, 0, axis=1)])
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then C(v) by value, then the values in order."""
@@ -342,9 +343,9 @@ class Hierarchical(ClosedForm):
         apart = sum(int(level.max()) + 1 == values for level in levels)
         return Fraction(apart, max(len(levels), 1)) if values > 1 else Fraction(1)
 
-    def told(self, values: int) -> tuple[int, NDArray[np.number]]:
+    def told(self, share: NDArray[np.float64]) -> tuple[int, NDArray[np.number]]:
         """The nodes: there may be too many values for a matrix."""
-        levels = self.below_root(values)
+        levels = self.below_root(len(share))
         return len(levels), np.ravel(levels)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:

@@ -110,14 +110,14 @@ class TCloseness(PerAttribute):
         """By total variation, by a potential, or both."""
         counts = table.histograms[a].tolist()
         rows, values, t, found = sum(counts), len(counts), float(self.t), []
-        nearest, told = float(self.distance.closest(values)), self.distance.told(values)
+        share = np.divide(counts, rows)
+        nearest, told = float(self.distance.closest(values)), self.distance.told(share)
         if nearest > 0 and t / nearest < 1:
             listed = None if nearest < 1 else self.t
             found.append(variation_part(t / nearest + SLACK, listed, k, a, counts, sizes))
         if told is not None:
             form, shape = told
-            parts = [k, t + SLACK, form], np.divide(counts, rows), shape
-            data = np.concatenate(parts, dtype=np.float64)
+            data = np.concatenate([[k, t + SLACK, form], share, shape], dtype=np.float64)
             found.append(Part(POTENTIAL, a, data, [1] * values))
         return found
 
