@@ -68,6 +68,11 @@ class Browsed:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"never so; without an answer: {[one.url for one in self.open]}")
 
+    def asked(self, request: Any) -> None:
+        """Note a request."""
+        self.requests.append(request.url)
+        self.open.add(request)
+
     def answered(self, response: Any) -> None:
         """Note an answer; when a new page comes, what the old one asked for gets none."""
         if response.request.is_navigation_request():
@@ -91,29 +96,44 @@ class Browsed:
 
 
 @contextmanager
-def browsed(browser: Any, session: Session, width: int = 1280, **options: Any) -> Iterator[Browsed]:
-    """Open a desk in the browser, by its launch file."""
+def browsed(
+    browser: Any, session: Session, width: int = 1280, fresh: bool = False, **options: Any
+) -> Iterator[Browsed]:
+    """Open a desk in the browser: a new page by the launch file, the page before by the address.
+
+    A new page takes a second of the processor.  So it is kept for the next test, unless that asks
+    for a ``fresh`` one or has options, or this one fails.
+    """
     with served(session) as desk:
-        size = {"width": width, "height": 820}
-        context = browser.new_context(viewport=size, **options)
+        kept = None if fresh or options else next(iter(browser.contexts), None)
+        context = kept or browser.new_context(**options)
         context.set_default_timeout(120_000)  # of all waits: many tests may share a processor
-        page = context.new_page()
+        page = context.pages[0] if kept else context.new_page()
+        page.set_viewport_size({"width": width, "height": 820})
         found = Browsed(page, desk)
-        page.on("request", lambda request: found.requests.append(request.url))
-        page.on("request", lambda request: found.open.add(request))
-        page.on("requestfailed", lambda request: found.open.discard(request))
-        page.on("response", found.answered)
-        page.on("pageerror", lambda error: found.faults.append(str(error)))
-        page.on(
-            "console",
-            lambda told: found.faults.append(told.text) if told.type == "error" else None,
-        )
-        page.goto(desk.launch.as_uri())
+        heard = {
+            "request": found.asked,
+            "requestfailed": lambda request: found.open.discard(request),
+            "response": found.answered,
+            "pageerror": lambda error: found.faults.append(str(error)),
+            "console": lambda told: found.faults.extend([told.text] * (told.type == "error")),
+        }
+        for event, handler in heard.items():
+            page.on(event, handler)
+        page.goto(f"{desk.address}#key={desk.key}" if kept else desk.launch.as_uri())
         page.locator("h1").wait_for()
+        whole = False
         try:
             yield found
+            whole = not (fresh or options)
         finally:
-            context.close()
+            if whole:
+                for event, handler in heard.items():
+                    page.remove_listener(event, handler)
+                page.unroute_all()
+                page.goto("about:blank")  # it asks the desk for nothing any more
+            else:
+                context.close()
 
 
 @contextmanager

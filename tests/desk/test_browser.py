@@ -83,7 +83,7 @@ def test_a_reload_in_mid_run_loses_nothing(
     """Tests running, a reload, stopping, and that the best so far is then the release."""
     ending = threading.Event()
     going = waiting(monkeypatch, until=ending)
-    with browsed(browser, Session(str(people))) as found:
+    with browsed(browser, Session(str(people)), fresh=True) as found:
         page = found.page
         found.go("release")
         page.click("#run")

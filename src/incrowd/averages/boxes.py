@@ -72,6 +72,15 @@ def within_reach(
                 count += 1
     if count < k - 1:
         return rows[:0]
-    if k > 2:
-        room -= np.partition(worth[:count], k - 3)[: k - 2].sum()
+    if k > 2:  # less what the others are worth at least; np.partition takes seconds to compile
+        least = np.full(k - 2, np.inf)
+        for found in worth[:count]:
+            at = k - 3
+            if found < least[at]:
+                while at > 0 and found < least[at - 1]:
+                    least[at] = least[at - 1]
+                    at -= 1
+                least[at] = found
+        for found in least:
+            room -= found
     return rows[:count][worth[:count] < room]

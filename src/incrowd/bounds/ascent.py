@@ -96,7 +96,7 @@ class Evaluation:
         self.spans = list(pairwise(edges))
 
     def walk(
-        self, path: Path, law: Law | None, first: int, rates: NDArray[np.float64], parts: int = STEP
+        self, path: Path, law: Law, first: int, rates: NDArray[np.float64], parts: int = STEP
     ) -> None:
         """Walk as many steps as there are rates; leave cuts and the supergradient in ``found``.
 
@@ -113,7 +113,7 @@ class Evaluation:
     def call(
         self,
         path: Path,
-        law: Law | None,
+        law: Law,
         parts: int,
         span: Span,
         hand: Hand,

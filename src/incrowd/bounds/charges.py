@@ -35,6 +35,7 @@ from incrowd.lattice.emission import Emission, new_sink
 
 MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
 MOST_CELLS = 1 << 24  # rows times values, with caps on shares: likewise
+UNASKED = np.zeros(0, np.int64), np.zeros(0)
 LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most
 
 
@@ -130,23 +131,23 @@ def charge(at: Any, step: int, close: Any, capped: Any, shared: Any) -> float:
 @inner_kernel
 def take_dearest(first: int, last: int, at: Any, shared: Any) -> None:
     """Take a pattern's dearest class from the gradient; add it to the shares of its pairs."""
-    if shared is not None:
+    if shared[1].size > 0:
         for x in range(first, last):
             shared[0][at.lists.rows[x]] = x
     for v in range(at.law.start.size - 1):
         for x in range(at.law.start[v], at.law.start[v] + at.s.best[v]):
             at.gradient[at.s.row[x]] -= 1.0
-            if shared is not None:
+            if shared[1].size > 0:
                 shared[1][shared[0][at.s.row[x]]] += 1.0
 
 
 def charge_all(
-    at: Charging, step: int = 0, shared: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    at: Charging, step: int = 0, shared: tuple[NDArray[np.int64], NDArray[np.float64]] = UNASKED
 ) -> float:
     """Return F(u) and fill its supergradient.
 
     shared: scratch, int64, shape (distinct,), and how many copies each pair carries, float64,
-        shape (pairs,), which the dearest classes are added to; None where nobody asks.
+        shape (pairs,), which the dearest classes are added to; empty where nobody asks.
     """
     laws = (None, at.law) if isinstance(at.law, CapLaw) else (at.law, None)
     return charge(at, step, *laws, shared)

@@ -27,15 +27,15 @@ Law = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
 def mean_rise(before: Any, after: Any, law: Any) -> float:
     """Bound by how much the mean price of a lawful class rises from ``before`` to ``after``.
 
-    ``law``: the rows' values, their caps and scratch for each; None where any row may be all of a
+    ``law``: the rows' values, their caps and scratch for each; empty where any row may be all of a
     class.
     """
-    if law is None:
+    value, caps, highest = law
+    if caps.size == 0:
         most = -np.inf
         for r in range(before.size):
             most = max(most, after[r] - before[r])
         return most
-    value, caps, highest = law
     highest.fill(-np.inf)
     for r in range(before.size):
         highest[value[r]] = max(highest[value[r]], after[r] - before[r])
@@ -81,10 +81,10 @@ class Strides:
         """Return longer strides for values of small caps."""
         return cls(np.maximum(1.0, WEIGHT / np.maximum(caps, 1e-12))[value], value, caps)
 
-    def law(self) -> Law | None:
+    def law(self) -> Law:
         """Return what kernels go by, with scratch of its own."""
         if self.value is None or self.caps is None:
-            return None
+            return np.zeros(0, np.int32), np.zeros(0), np.zeros(0)
         return self.value, self.caps, np.zeros(len(self.caps))
 
     def lift(self) -> float:

@@ -297,12 +297,12 @@ def expand(f: Any, item: int) -> None:
     step = -1 if at % 2 == 0 else 1
     inner = f.ring[at]
     f.label[inner] = INNER
-    f.entry[inner] = f.entry[item]
+    f.entry[inner, 0], f.entry[inner, 1] = f.entry[item, 0], f.entry[item, 1]
     while at % size:
         outer, inner = f.ring[at + step], f.ring[(at + 2 * step) % size]
         f.label[outer], f.label[inner] = OUTER, INNER
         if step > 0:
-            f.entry[inner] = f.link[outer]
+            f.entry[inner, 0], f.entry[inner, 1] = f.link[outer, 0], f.link[outer, 1]
         else:
             f.entry[inner, 0], f.entry[inner, 1] = f.link[inner, 1], f.link[inner, 0]
         at += 2 * step

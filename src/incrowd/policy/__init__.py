@@ -1,6 +1,7 @@
 """Roles, models, hierarchies, weights and budget; the same names in TOML, CLI and Python.
 
 table.py       the table of options, a row each     base.py  Policy, which holds their values
+protection.py  its first rows: roles and models
 options.py     what is said of an option; signatures and docstrings from the table
 arguments.py   the options as arguments of a function
 served.py      which options go together, a row for each rule

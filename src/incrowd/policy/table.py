@@ -1,4 +1,6 @@
-"""The table of all options of a release: each is a row here, and stands nowhere else.
+"""The table of all options of a release: each is a row in it, and stands nowhere else.
+
+Roles and models, its first rows, are in ``protection.py``.
 
 The names are the same on the command line, in policy files and in Python.
 """
@@ -9,158 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.policy.cap import Cap
-from incrowd.policy.options import (
-    DISTANCE,
-    DIVERSITIES,
-    MISSING_PERSON,
-    ORDERS,
-    REDUCTIONS,
-    Option,
-    named,
-    row,
-    table_of,
-)
-from incrowd.policy.protect import Unsaid
+from incrowd.policy.options import ORDERS, REDUCTIONS, Option, named, row, table_of
+from incrowd.policy.protection import Protection
 from incrowd.text.marks import STAR
 from incrowd.text.numerals import DECIMALS, POINT
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
-    from incrowd.policy.model_spec import ModelSpec
-    from incrowd.privacy.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(Protection):
     """All options with their defaults; ``Policy`` holds their values."""
 
-    k: int = row(
-        Unsaid(5),
-        Option(
-            "whole",
-            "least number of rows alike in all quasi-identifiers; beside `protect` it is 1 unless "
-            "it is said",
-            "-k",
-            least=1,
-        ),
-    )
-    protect: Any = row(
-        (),
-        Option(
-            "combinations",
-            "a k of their own for chosen combinations of quasi-identifiers, such as "
-            "`age,sex,zip:5`: at least so many rows agree in these columns",
-            "--protect",
-            "A,B,…:K",
-            words="all quasi-identifiers together, by `k`",
-            python='texts such as ``"age,sex:5"``, or ``Combination(("age", "sex"), 5)``',
-        ),
-    )
-    qi: Sequence[str] | None = row(
-        None,
-        Option(
-            "names",
-            "quasi-identifiers: what others may know about a person; changed where needed",
-            "--qi",
-            "A,B,…",
-            words="every column not named otherwise",
-        ),
-    )
-    sensitive: Sequence[str] = row(
-        (), Option("names", "sensitive columns: published unchanged", "--sensitive", "S,…")
-    )
-    id: Sequence[str] = row(
-        (), Option("names", "identifiers: left out of the release", "--id", "I,…")
-    )
-    person: Sequence[str] = row(
-        (),
-        Option(
-            "names",
-            "columns that together name a person: left out, and k counts people, not rows",
-            "--person",
-            "P,…",
-        ),
-    )
-    missing_person: str = row(
-        "error",
-        Option(
-            "text",
-            "what becomes of rows that do not say whose they are: `error` ends the run and counts "
-            "them, `own` takes each for a person of its own, `drop` leaves them out",
-            "--missing-person",
-            choices=MISSING_PERSON,
-        ),
-    )
-    constant_alike: bool = row(
-        False,
-        Option(
-            "flag",
-            "with `person`: quasi-identifiers that are constant within each person show one cell "
-            "in all rows of a person, so that joining these rows tells no more than one of them",
-            "--constant-alike",
-        ),
-    )
-    linked_rows: bool = row(
-        False,
-        Option(
-            "flag",
-            "with `person`: all released rows of a person together are those of k people, for "
-            "whoever can tell which rows are one person's, by their order or a kept column; a "
-            "pseudonym of the person asks for the same",
-            "--linked-rows",
-        ),
-    )
-    pseudonym: Any = row(
-        {},
-        Option(
-            "texts by column",
-            "publish a column under pseudonyms: keyed hashes (HMAC-SHA-256) of its values, by a "
-            "key of the operating system's randomness, which is kept in KEYFILE or thrown away. "
-            "A column of pseudonyms that repeat has to be that of `person`: all rows of a person "
-            "together are then shared by k people",
-            "--pseudonym",
-            "COL[=KEYFILE]",
-            alone=True,
-            file=True,
-            python="a name, names, or column → key file",
-        ),
-    )
-    keep: Sequence[str] = row(
-        (), Option("names", "other columns: published unchanged", "--keep", "C,…")
-    )
-    l: Any = row(  # noqa: E741 (the field's own letter)
-        None, Option("exact", "also l-diversity of each sensitive column", "--l", "L", least=1)
-    )
-    l_kind: str = row(
-        "distinct", Option("text", "which l-diversity", "--l-kind", choices=DIVERSITIES)
-    )
-    c: Any = row(None, Option("exact", "the c of recursive (c, l)-diversity", "--c", "X", above=0))
-    t: Any = row(
-        None,
-        Option("exact", "also t-closeness of each sensitive column", "--t", "X", least=0, most=1),
-    )
-    distance: str = row(
-        "equal",
-        Option(
-            "text",
-            f"how far apart sensitive values are, for t-closeness: {DISTANCE}",
-            "--distance",
-            "equal|ordered|hierarchy|FILE",
-            file=True,
-        ),
-    )
-    models: "Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = row(
-        (),
-        Option(
-            "models",
-            "further models, each with its own parameters",
-            "--model",
-            "NAME=X,…",
-            typed="for example l=3,kind=entropy,on=disease; of k, l, c, t, distance, alpha, beta, "
-            "delta, kind, values, on",
-            python='a model, a ``ModelSpec``, its names and values, or ``"l=3,on=disease"``',
-        ),
-    )
     hierarchies: Mapping[str, "str | Path | Hierarchy"] = row(
         {},
         Option(
