@@ -27,6 +27,7 @@ from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
+from incrowd.tables.sheets_write import require_held
 from incrowd.tables.stat import require_place_of
 
 DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}  # of text that was none before
@@ -200,6 +201,16 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
                 one = "one file, " if several else ""
                 way = f"; or write {one}.parquet or .arrow" if text else ""
                 raise InputError(f"{path if text else readers[0]}: {error}{way}") from None
+
+
+def require_cells(table: Source, columns: Sequence[str], path: str) -> None:
+    """Raise InputError for published cells that a workbook cannot hold, before the search."""
+    form = format_named(Path(path).suffix.lower())
+    if form.has_sheets and not is_address(path):
+        try:
+            require_held(table, columns, form.id)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
 
 
 def require_short(table: Source, qi: Sequence[str], sensitive: Sequence[str]) -> None:
