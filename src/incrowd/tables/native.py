@@ -80,8 +80,8 @@ class NativeTable:
         """
         take: Any = getattr(written, "take", None)
         with contextlib.suppress(InputError):
-            mine = self.take(column, slice(None)) if take else None
-            if str(getattr(mine, "dtype", "")).startswith(SPELLED):
+            mine: Any = self.take(column, slice(None)) if take else None
+            if take and str(mine.dtype).startswith(SPELLED):
                 return mine.equals(take(column, slice(None)))
         return False
 
