@@ -19,7 +19,7 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
 from incrowd.tables.database import read_database, write_database
-from incrowd.tables.dialect import MARK, Dialect
+from incrowd.tables.dialect import BY_NAME, MARK, Dialect
 from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
 from incrowd.tables.inputs import with_table
 from incrowd.tables.native import NativeTable, encode_polars, from_native
@@ -29,8 +29,6 @@ from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
 from incrowd.tables.sheets_write import require_held
 from incrowd.tables.stat import require_place_of
-
-DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}  # of text that was none before
 
 
 def read(
@@ -244,12 +242,12 @@ def delimiter_of(table: Table) -> str | None:
 
 def delimiter_at(path: str | Path, table: Table) -> str | None:
     """Return what stands between fields in a file: that of the input, or what its name says."""
-    return delimiter_of(table) or DELIMITERS.get(Path(path).suffix.lower())
+    return delimiter_of(table) or BY_NAME.get(Path(path).suffix.lower())
 
 
 def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
     """Return what a file's header is cut by, where that is no comma and its table was no text."""
-    for cut in DELIMITERS.values():
+    for cut in BY_NAME.values():
         header = cut.join(map(Dialect(cut).quoted, columns))
         header = (Dialect(cut).mark(header) + header).encode()
         with Path(path).open("rb") as file:
