@@ -178,6 +178,9 @@ def test_several_sheets(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.create_sheet("visits").append(["a"])
     book.save(tmp_path / "t.xlsx")
+    assert read(tmp_path / "t.xlsx").columns == ("a",)  # the other one is empty
+    book["Sheet"]["A3"] = 1
+    book.save(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); write"):
         read(tmp_path / "t.xlsx")
     assert read(tmp_path / "t.xlsx", sheet="visits").columns == ("a",)

@@ -175,7 +175,8 @@ def _excel(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[]
     except Exception:  # the library's own message may quote the file's content
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
-    found = book[_chosen(seen or book.sheetnames, sheet, name)]
+    filled = [one for one in seen if _holds_a_cell(book[one])] if sheet is None else []
+    found = book[_chosen(filled if len(filled) == 1 else seen or book.sheetnames, sheet, name)]
     place, shared = found._worksheet_path, found._shared_strings
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         with parts.open(place) as part:
@@ -188,6 +189,10 @@ def _excel(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[]
     )
     looks = partial(looks_of_excel, data, place, shared)
     return hidden.require_seen(rows, name), looks
+
+
+def _holds_a_cell(sheet: Any) -> bool:
+    return any(cell.value is not None for row in sheet.iter_rows() for cell in row)
 
 
 def _require_unmerged(part: IO[bytes], name: str) -> None:
