@@ -20,7 +20,7 @@ import incrowd as ic
 from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError
-from incrowd.tables import read
+from incrowd.tables import from_native, read, write
 from incrowd.tables.base import texts
 from incrowd.tables.sheets import read_sheet
 from incrowd.tables.sheets_write import as_before, write_sheet
@@ -449,3 +449,14 @@ def test_texts_become_what_their_column_held() -> None:
     found = as_before([moment, day], pl.Datetime("us"))
     assert found == [datetime(2024, 1, 2, 3, 4, 5), datetime(2024, 1, 2)]
     assert as_before(["True", "TRUE"], pl.Boolean()) == [True, "TRUE"]
+
+
+def test_a_table_of_a_database_becomes_a_workbook(tmp_path: Path) -> None:
+    """Tests names of columns that are no plain texts."""
+    pytest.importorskip("sqlalchemy")
+    address = f"sqlite:///{tmp_path}/t.db/people"
+    write(from_native(pl.DataFrame({"q": [1, 1, 2, 2], "s": ["u", "v"] * 2})), address)
+    asked = ["anonymize", address, "-k", "2", "--qi", "q", "--sensitive", "s", "-q"]
+    done = CliRunner().invoke(cli, [*asked, "-o", str(tmp_path / "o.xlsx")])
+    assert done.exit_code == 0, done.output
+    assert sorted(read(tmp_path / "o.xlsx").native()["q"]) == [1, 1, 2, 2]

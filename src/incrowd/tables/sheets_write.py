@@ -43,7 +43,8 @@ def require_held(table: Table, columns: Sequence[str], form: str) -> None:
     """
     if table.rows > MOST_ROWS or len(columns) > MOST_COLUMNS:
         raise InputError(f"a sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns; {OTHER}")
-    _require_texts(pl.Series(columns, dtype=pl.String), "the name of a column", form)
+    names = [str(name) for name in columns]  # those of a database are no plain texts
+    _require_texts(pl.Series(names, dtype=pl.String), "the name of a column", form)
     whole: Any = getattr(table, "base", table)  # of several files
     for name in columns:
         if name in whole.columns and hasattr(whole, "take"):
