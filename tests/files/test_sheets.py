@@ -448,6 +448,7 @@ def test_texts_become_what_their_column_held() -> None:
     assert as_before([day, "2024", "20240102"], pl.Date()) == [date(2024, 1, 2), "2024", "20240102"]
     found = as_before([moment, day], pl.Datetime("us"))
     assert found == [datetime(2024, 1, 2, 3, 4, 5), datetime(2024, 1, 2)]
+    assert as_before(["08:30:00", "08:30"], pl.Time()) == [time(8, 30), "08:30"]
     assert as_before(["True", "TRUE"], pl.Boolean()) == [True, "TRUE"]
 
 

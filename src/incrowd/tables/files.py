@@ -18,10 +18,10 @@ from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
-from incrowd.tables.database import read_database, write_database
+from incrowd.tables.database import read_database, require_sendable, write_database
 from incrowd.tables.dialect import BY_NAME, MARK, Dialect
 from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
-from incrowd.tables.inputs import with_table
+from incrowd.tables.inputs import shown, with_table
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
@@ -202,13 +202,15 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
 
 
 def require_cells(table: Source, columns: Sequence[str], path: str) -> None:
-    """Raise InputError for published cells that a workbook cannot hold, before the search."""
+    """Raise InputError for published cells that OUT cannot hold, before the search."""
     form = format_named(Path(path).suffix.lower())
-    if form.has_sheets and not is_address(path):
-        try:
+    try:
+        if is_address(path):
+            require_sendable(table, columns, path)
+        elif form.has_sheets:
             require_held(table, columns, form.id)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{shown(path)}: {error}") from None
 
 
 def require_short(table: Source, qi: Sequence[str], sensitive: Sequence[str]) -> None:

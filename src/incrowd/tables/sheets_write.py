@@ -148,6 +148,8 @@ def as_before(texts: Sequence[str | None], kind: Any) -> list[Any]:
     """
     if kind.is_numeric():
         back: Callable[[str], Any] = _number
+    elif kind == pl.Time:
+        back = time.fromisoformat
     elif kind == pl.Boolean:
         back = TRUTHS.__getitem__
     elif kind == pl.Date:
