@@ -184,7 +184,8 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
 
     Raises
     ------
-    InputError: lists, structs or bytes, and an output that holds text or is a folder of files.
+    InputError: lists, structs, bytes or times that Python cannot tell, and an output that holds
+        text or is a folder of files.
     """
     whole = table.base if isinstance(table, PartsTable) else table
     if not isinstance(whole, PackedTable):
@@ -194,7 +195,11 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
     for name in columns if text or readers else ():
         if name in whole.columns:
             try:
-                encode_polars(whole.take(name, slice(0)), name)
+                cells = whole.take(name, slice(0))
+                if cells.dtype.is_temporal():  # only the ends may lie outside the calendar
+                    own = whole.take(name, slice(None))
+                    cells = own.top_k(1).append(own.bottom_k(1))
+                encode_polars(cells, name)
             except InputError as error:
                 one = "one file, " if several else ""
                 way = f"; or write {one}.parquet or .arrow" if text else ""
