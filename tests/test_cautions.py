@@ -325,6 +325,22 @@ def test_a_row_of_units_is_warned_of():
         assert ic.anonymize(table, k=2).warnings == ()
 
 
+def test_a_note_below_a_table_is_warned_of():
+    """Tests a last row of one cell; none where another row has as few, or where it has more."""
+    base = {"ward": [*"AB" * 10], "sex": [*"mmff" * 5], "n": [*"12" * 10]}
+
+    def warnings(**last: str | None) -> tuple[str, ...]:
+        cells = {name: [*cells, last.get(name)] for name, cells in base.items()}
+        return ic.anonymize(pl.DataFrame(cells), k=2).warnings
+
+    (warning,) = warnings(ward="N = 20")
+    assert warning.startswith("the last row, 21, has cells in 1 of 3 columns, and no other row in")
+    assert "20" not in warning
+    assert warnings(ward="A", sex="m") == ()
+    base = {name: [*cells, "A" if name == "ward" else None] for name, cells in base.items()}
+    assert warnings(ward="N = 20") == ()
+
+
 def test_rows_that_sum_up_others_are_warned_of(tmp_path):
     """Tests a total below a table, in init and anonymize; a value that many rows have is none."""
     table = pl.DataFrame({"ward": [*"ABAB" * 5, "Summe:"], "n": [*"1234" * 5, "50"]})

@@ -3,12 +3,14 @@
 A page is run from top to bottom in an empty folder.  A block with a title is a file, ``console``
 blocks are commands with their output, ``python`` blocks share their names; ``sh`` blocks are
 commands that work, where their table is on the page.  All others (``text``, blocks without a
-language) are for readers.
+language) are for readers, but what stands right below Python is what it prints.
 """
 
 import re
 import shlex
 from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,12 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """Runs a page."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for kind, title, body in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+    text, printed, end = (ROOT / page).read_text(encoding="utf-8"), "", 0
+    for block in BLOCK.finditer(text):
+        kind, title, body = block.groups()
+        if kind == "text" and printed and not text[end : block.start()].strip():
+            assert printed.rstrip() == body.rstrip(), f"{page}: what Python prints"
+        printed, end = "", block.end()
         if title:
             Path(title).write_text(body, encoding="utf-8")
         elif kind == "console":
@@ -40,7 +47,9 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         elif kind == "sh":
             run_shell(body)
         elif kind == "python":
-            exec(compile(body, page, "exec"), names)
+            with redirect_stdout(StringIO()) as out:
+                exec(compile(body, page, "exec"), names)
+            printed = out.getvalue()
 
 
 def test_the_pages_that_teach_are_run() -> None:

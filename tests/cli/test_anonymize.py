@@ -102,6 +102,11 @@ def test_what_no_output_holds_is_refused_before_the_search(
     monkeypatch.setattr(import_module("incrowd._api"), "release_of", None)  # would fail
     done = incrowd(*asked, "-o", output, *option.split())
     assert (done.exit_code, bool(re.match(f"incrowd: {message}", done.stderr))) == (2, True)
+    frame.with_columns(kept=pl.Series([0, 1, 2**23, None]).cast(pl.Date)).write_parquet(
+        "late.parquet"
+    )
+    done = incrowd("anonymize", "late.parquet", *asked[2:], "-o", "late.csv")
+    assert (done.exit_code, "'kept' holds times that Python cannot" in done.stderr) == (2, True)
 
 
 def test_k_of_one_protects_nobody(folder):

@@ -760,6 +760,7 @@ def test_a_sheet_of_a_workbook(page: Page, tmp_path: Path, monkeypatch: pytest.M
     sheet = book.create_sheet("our people")
     for row in (["age", "ill"], *[[30 + i % 2, "flu"] for i in range(12)]):
         sheet.append(row)
+    book["Sheet"].append(["notes"])
     file = tmp_path / "two.xlsx"
     book.save(file)
     assert f"as in '{file}#Sheet'" in page.refused("open", path=str(file))

@@ -10,9 +10,11 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import incrowd as ic
 from databases import output
+from incrowd.cli import cli
 from incrowd.errors import InputError, VerificationError
 from incrowd.tables import Edit, from_native, read, sending
 from incrowd.tables.addresses import is_address
@@ -374,3 +376,25 @@ def test_names_of_one_table(kind: str, same: list[str], other: str) -> None:
     """Tests what --replace must not write over: the input by another name was lost."""
     keys = {Place.of_table(f"{kind}:///t.db/{name}").key for name in same}
     assert len(keys) == 1 and Place.of_table(f"{kind}:///t.db/{other}").key not in keys
+
+
+def test_types_that_databases_lack_are_texts(tmp_path: Path) -> None:
+    """Tests zoned and fine times, spans and wide numbers; what is refused before the search."""
+    rows = {"q": ["x", "x"], "n": [1, 2]}
+    frame = pl.DataFrame(rows).with_columns(
+        zoned=pl.lit(datetime(2024, 1, 2, 3, 4)).dt.replace_time_zone("Europe/Berlin"),
+        fine=pl.lit(1_704_103_200_000_000_001).cast(pl.Datetime("ns")),
+        span=pl.lit(timedelta(hours=30)),
+        wide=pl.lit(2**70, dtype=pl.Int128),
+    )
+    release = ic.anonymize(frame, 2, qi=["q"], keep=frame.columns[1:])
+    for kind in ("sqlite", "duckdb"):
+        address = f"{kind}:///{tmp_path}/t.{kind}/r"
+        release.write(address)
+        assert texts(read_database(address)).sort("n").equals(texts(release.table).sort("n"))
+    asked = ["-k", "2", "--qi", "q", "--keep", "x", "-o", f"sqlite:///{tmp_path}/t.db/r"]
+    bad = {"not hold": pl.Series([float("nan"), 1.0]), "tell": pl.Series([2**23] * 2).cast(pl.Date)}
+    for words, cells in bad.items():
+        pl.DataFrame({"q": ["x", "x"], "x": cells}).write_parquet(tmp_path / "t.parquet")
+        done = CliRunner().invoke(cli, ["anonymize", str(tmp_path / "t.parquet"), *asked])
+        assert done.exit_code == 2 and words in done.stderr and "'x'" in done.stderr

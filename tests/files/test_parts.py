@@ -162,6 +162,10 @@ def test_one_file_from_many(tmp_path: Path) -> None:
     frame = pl.read_csv(tmp_path / "out.csv")
     assert frame.columns == ["age", "sex", "illness", "year"]
     assert frame.height == len(ROWS)
+    done = run(tmp_path / "in", "-o", tmp_path / "out.xlsx", "--keep", "year")
+    assert done.exit_code == 0, done.output
+    years = read(tmp_path / "out.xlsx").encode("year")
+    assert (years.values, len(years.codes)) == (("1", "2", "3"), len(ROWS))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import errno
 import gc
 import io
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -19,9 +20,10 @@ import incrowd as ic
 from dial import few
 from incrowd.cli import cli
 from incrowd.errors import InputError
-from incrowd.tables import read
+from incrowd.tables import from_native, read, write
 from incrowd.tables.base import texts
-from incrowd.tables.sheets import read_sheet, write_sheet
+from incrowd.tables.sheets import read_sheet
+from incrowd.tables.sheets_write import as_before, write_sheet
 
 FORMS = ("xlsx", "ods")
 PEOPLE = {
@@ -175,6 +177,9 @@ def test_several_sheets(tmp_path: Path) -> None:
     """Tests that one is named; damage and other files are told."""
     book = openpyxl.Workbook()
     book.create_sheet("visits").append(["a"])
+    book.save(tmp_path / "t.xlsx")
+    assert read(tmp_path / "t.xlsx").columns == ("a",)  # the other one is empty
+    book["Sheet"]["A3"] = 1
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); write"):
         read(tmp_path / "t.xlsx")
@@ -353,3 +358,106 @@ def test_a_workbook_for_a_column_without_a_name(
     assert done.exit_code == 2
     assert "out.xlsx: columns of a workbook need names, and one here has none" in done.stderr
     assert CliRunner().invoke(cli, [*asked, "--id", ""]).exit_code == 0
+
+
+ODD = {
+    "zoned": pl.Series([datetime(2024, 1, 2, 3, 4)]).dt.replace_time_zone("Europe/Berlin"),
+    "fine": pl.Series([datetime(2024, 1, 2, 3, 4, 5, 6)]),
+    "finer": pl.Series([1_704_103_200_000_000_001]).cast(pl.Datetime("ns")),
+    "early": pl.Series([datetime(1850, 1, 2, 3, 4)]),
+    "span": pl.Series([timedelta(hours=30)]),
+    "back": pl.Series([timedelta(hours=-30)]),
+    "clock": pl.Series([time(8, 30)]),
+    "fee": pl.Series([Decimal("12.50")]),
+    "long": pl.Series([Decimal("1234567890123456789.5")]),
+    "nan": pl.Series([float("nan")]),
+    "inf": pl.Series([float("-inf")]),
+    "wide": pl.Series([2**70], dtype=pl.Int128),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_types_that_sheets_lack_are_texts(tmp_path: Path, form: str) -> None:
+    """Tests that a release of each is written, and says what one in CSV says."""
+    frame = pl.DataFrame({"q": ["x", "x"], **{name: [*cells] * 2 for name, cells in ODD.items()}})
+    frame = frame.with_columns(pl.col(name).cast(cells.dtype) for name, cells in ODD.items())
+    frame.write_parquet(tmp_path / "t.parquet")
+    for data in (frame, tmp_path / "t.parquet"):
+        release = ic.anonymize(data, 2, qi=["q"], keep=[*ODD])
+        release.write(tmp_path / f"o.{form}")
+        found = texts(read(tmp_path / f"o.{form}")).drop("fee")
+        assert found.equals(texts(release.table).drop("fee"))
+    assert read(tmp_path / f"o.{form}").native()["fee"].to_list() == [12.5] * 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (b"x", "column 'a' is of type Binary"),
+        ([1], "column 'a' is of type List"),
+        ("x\r\ny", "column 'a' has control characters, or line ends with a carriage return"),
+        ("x" * 32_768, "column 'a' has a text of more than 32,767 characters"),
+        ("", "column 'a' has empty texts"),
+    ],
+)
+def test_what_a_sheet_cannot_hold_is_said_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: Any, words: str
+) -> None:
+    """Tests cells without a form in a workbook of Excel's."""
+    pl.DataFrame({"q": ["x", "x"], "a": [cell] * 2}).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr("incrowd._api.release_of", None)
+    asked = ["anonymize", str(tmp_path / "t.parquet"), "-k", "2", "--qi", "q", "--keep", "a"]
+    done = CliRunner().invoke(cli, [*asked, "-o", str(tmp_path / "o.xlsx")])
+    assert done.exit_code == 2 and f"o.xlsx: {words}" in done.stderr
+
+
+def test_an_excel_file_keeps_formats_and_kinds(tmp_path: Path) -> None:
+    """Tests numbers and dates beside stars; no format that one cell of a column alone has."""
+    rows = [["age", "born", "ok", "part", "mixed", "odd"]]
+    day = datetime(1990, 3, 1)
+    rows += [[30 + i // 2, day, i < 2, 0.5, 1, 2] for i in range(4)]
+    rows += [[50, datetime(1950, 1, 1), None, 0.25, 1, 2], [51, day, None, 0.25, 1, 2]]
+    shown = {f"{c}{r}": f for c, f in (("B", "dd/mm/yyyy"), ("D", "0%")) for r in range(2, 8)}
+    odd = {f"F{r}": '[=2]"Ada Lovelace";0' for r in range(2, 8)}
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(workbook(rows, E3="0.00", **shown, **odd))
+    release = ic.anonymize(path, 2, qi=["age", "born", "ok"], keep=["part", "mixed", "odd"])
+    release.write(tmp_path / "o.xlsx")
+    sheet: Any = openpyxl.load_workbook(tmp_path / "o.xlsx").active
+    cells = [[cell for cell in row if cell.value not in (None, "*")] for row in sheet["A2:F7"]]
+    kinds = {(c.column_letter, type(c.value), c.number_format) for row in cells for c in row}
+    assert kinds == {
+        ("A", int, "General"),
+        ("B", datetime, "dd/mm/yyyy"),
+        ("C", bool, "General"),
+        ("D", float, "0%"),
+        ("E", int, "General"),
+        ("F", int, "General"),
+    }
+    assert sheet.column_dimensions["B"].width > len("1990-03-01")
+    assert texts(read(tmp_path / "o.xlsx")).equals(texts(release.table))
+
+
+def test_texts_become_what_their_column_held() -> None:
+    """Tests that only a text written as the value is becomes it: others read otherwise."""
+    assert as_before(["34", "034", "3*", "3.5", "1e3", "*", None, str(2**60)], pl.Int64()) == [
+        *(34, "034", "3*", 3.5, "1e3", "*", None, str(2**60))
+    ]
+    assert as_before(["34", "34.0", "nan"], pl.Float64()) == [34, "34.0", "nan"]
+    day, moment = "2024-01-02", "2024-01-02 03:04:05"
+    assert as_before([day, "2024", "20240102"], pl.Date()) == [date(2024, 1, 2), "2024", "20240102"]
+    found = as_before([moment, day], pl.Datetime("us"))
+    assert found == [datetime(2024, 1, 2, 3, 4, 5), datetime(2024, 1, 2)]
+    assert as_before(["08:30:00", "08:30"], pl.Time()) == [time(8, 30), "08:30"]
+    assert as_before(["True", "TRUE"], pl.Boolean()) == [True, "TRUE"]
+
+
+def test_a_table_of_a_database_becomes_a_workbook(tmp_path: Path) -> None:
+    """Tests names of columns that are no plain texts."""
+    pytest.importorskip("sqlalchemy")
+    address = f"sqlite:///{tmp_path}/t.db/people"
+    write(from_native(pl.DataFrame({"q": [1, 1, 2, 2], "s": ["u", "v"] * 2})), address)
+    asked = ["anonymize", address, "-k", "2", "--qi", "q", "--sensitive", "s", "-q"]
+    done = CliRunner().invoke(cli, [*asked, "-o", str(tmp_path / "o.xlsx")])
+    assert done.exit_code == 0, done.output
+    assert sorted(read(tmp_path / "o.xlsx").native()["q"]) == [1, 1, 2, 2]

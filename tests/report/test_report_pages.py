@@ -326,8 +326,8 @@ SAID = {
         "<td>intervals of width 5, then 10, then suppressed</td>",
     ),
     "dates": (
-        {"hierarchies": {"day": "date:format=%Y-%m-%d,month,year"}},
-        "<td>month, then year, then suppressed</td>",
+        {"hierarchies": {"day": "date:format=%Y-%m-%d,month,20years"}},
+        "<td>month, then 20 years, then suppressed</td>",
     ),
     "no hierarchy": ({}, "A suppressed cell costs 1."),
     "l": ({"l": 2}, "Distinct 2-diversity: a class has at least 2 different sensitive values."),

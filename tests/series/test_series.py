@@ -322,6 +322,17 @@ def test_what_was_said_of_cells_is_said_again(tmp_path: Path) -> None:
     ic.republish(table, history, **ASKED, **other).write(tmp_path / "2.csv", history)
     del other["hierarchies"]
     assert ic.republish(table, history, **ASKED, **other).rows == 6
+    del other["cost"]
+    with pytest.raises(InputError, match=r"--cost stars, .*\(--cost level for the usual cost\)"):
+        ic.republish(table, history, **ASKED, **other)
+    table.write_csv(tmp_path / "t.csv")
+    words = ["republish", f"{tmp_path}/t.csv", "-o", f"{tmp_path}/3.csv", "--history", str(history)]
+    words += ["--person", "pid", "--sensitive", "s", "--na", "?", "--cost", "level"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    del other["na"]
+    with pytest.raises(InputError, match=r"made with --na '\?', and this"):
+        ic.republish(table, history, **ASKED)
 
 
 def test_bad_tables_and_histories(folder: Path) -> None:

@@ -108,6 +108,9 @@ CHANGES: tuple[Callable[[Plain], None], ...] = (
     lambda plain: plain["releases"].reverse(),
     lambda plain: plain.update(more=1),
     lambda plain: plain["people"].update({"": plain["people"]["P0"]}),
+    lambda plain: plain["asked"].update(said={"na": 3}),
+    lambda plain: plain["asked"].update(said={"na": [None]}),
+    lambda plain: plain["asked"].update(said={"other": "x"}),
 )  # fmt: skip
 
 

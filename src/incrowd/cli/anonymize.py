@@ -336,6 +336,7 @@ def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:
 def require_writable(source: "Source", policy: Policy, output: str, given: dict[str, Any]) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
     from incrowd.tables.files import (
+        require_cells,
         require_names,
         require_readable_names,
         require_short,
@@ -344,6 +345,7 @@ def require_writable(source: "Source", policy: Policy, output: str, given: dict[
 
     roles = policy.roles(source.columns)
     require_names(source, roles.published(source.columns), output)
+    require_cells(source, roles.published(source.columns), output)
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
     require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
     require_texts(source, roles.sensitive, output, options_of(("proof",), given))

@@ -223,6 +223,12 @@ def options_of(names: Iterable[str], given: Mapping[str, Any]) -> list[str]:
     return [spelled(name) for name in names if given.get(name)]
 
 
+def spoken(given: Mapping[str, Any]) -> set[str]:
+    """Return the names of the options that were typed, or stand in the policy file."""
+    file = given.get("policy")
+    return {name for name in given if is_typed(name)} | {*(read_keys(file) if file else ())}
+
+
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the shared options, and the policy file among them, into the arguments of ``Policy``.
 

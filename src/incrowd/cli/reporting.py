@@ -144,9 +144,14 @@ def attacks_on(release: "Release") -> "Findings | None":
 
 
 def also_written(given: Mapping[str, Any]) -> str:
-    """Return the lines that name the reports written."""
+    """Return the lines that name the reports written, the proof and its statement."""
     names = {"report": "report", "report_internal": "internal", "metadata": "metadata"}
-    return "".join(f"\n{word:<9}{given[key]}" for key, word in names.items() if given[key])
+    lines = [f"\n{word:<9}{given[key]}" for key, word in names.items() if given[key]]
+    if given["proof"]:
+        lines.append(f"\nproof    {given['proof']}: keep it private, it leads back to the original")
+    if given["statement"]:
+        lines.append(f"\nstated   {given['statement']}")
+    return "".join(lines)
 
 
 def read_text(path: str | None) -> str | None:

@@ -87,7 +87,8 @@ def republish(
     source, policy = options.asked(table, given)
     with standard_output_kept():
         asked = of_table.Invariance(m, k, weight, all_new)
-        release = of_table.republished(source, policy, asked, history, expected)
+        spoken = options.spoken(given)
+        release = of_table.republished(source, policy, asked, history, expected, spoken)
     release.write(output, history)
     if as_json:
         print_json(record(release, output, history))

@@ -19,6 +19,7 @@ from incrowd.policy import Policy
 from incrowd.run.events import PROOF, Event, Listener
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.dialect import BY_NAME
 from incrowd.tables.folders import whole_folder
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def form_of(path: str, otherwise: str = "csv") -> str:
     name = path.rstrip("/").lower()
     if any(end in name for end in PARQUET):
         return "parquet"
-    if name.endswith((".csv", ".tsv", ".txt")):
+    if name.endswith((".csv", ".txt", *BY_NAME)):
         return "csv"
     inside = Path(path)
     if inside.is_dir() and any(p for end in PARQUET for p in inside.rglob(f"*{end}")):
@@ -165,12 +166,16 @@ def read(spark: "SparkSession", path: str, given: Mapping[str, Any]) -> "DataFra
         raise InputError(f"{path}: no such file or folder")
     if form_of(path) == "parquet":
         return spark.read.parquet(path)
-    return spark.read.csv(path, **csv_options(given))
+    return spark.read.csv(path, **csv_options(given, path))
 
 
-def csv_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """How CSV is read: missing cells empty, empty text quoted, spaces kept."""
-    delimiter = given["delimiter"] or ","
+def csv_options(given: Mapping[str, Any], *paths: str) -> dict[str, Any]:
+    """How CSV is read and written: missing cells empty, empty text quoted, spaces kept.
+
+    paths: of which the first one that holds text tells by its name what cuts its lines.
+    """
+    text = next((path for path in paths if form_of(path) == "csv"), "")
+    delimiter = given["delimiter"] or BY_NAME.get(Path(text).suffix.lower(), ",")
     return {
         "header": True,
         "inferSchema": False,
@@ -202,7 +207,7 @@ def write(
     """
     from incrowd.spark.writing import read_back, write_folder  # it needs pyspark
 
-    (table, output), options = places, csv_options(given)
+    (table, output), options = places, csv_options(given, *places)
     form = form_of(output, form_of(table))
     if "://" in output:
         write_folder(spark, release, output, form, options)

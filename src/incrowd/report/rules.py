@@ -39,7 +39,8 @@ def in_words(rule: str) -> str:
     """Return a rule as readers of a release understand it; itself where it says so best."""
     name, _, numbers = rule.partition(":")
     if name == "date":
-        return ", then ".join(Dates.parse(numbers.split(",") if numbers else ()).steps)
+        steps = Dates.parse(numbers.split(",") if numbers else ()).steps
+        return ", then ".join(steps).replace("20years", "20 years")
     if name not in STEPS or re.fullmatch(r"[\d.,]+", numbers) is None:
         return rule
     steps = numbers.split(",")

@@ -1,18 +1,23 @@
 """What is asked of a series of releases."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import InputError, quoted
+from incrowd.errors import InputError, listed, quoted
 from incrowd.policy import Policy
 from incrowd.policy.spell import said, typed_as
 from incrowd.policy.table import OPTION
 
 SHAPING = ("hierarchies", "weights", "cost", "star", "na", "decimal", "derive")
 """Options that say what cells may become, and at what cost."""
+BACK = {
+    "--hierarchy": "--hierarchy COLUMN=none for stars",
+    "--cost": "--cost level for the usual cost",
+    "--star": "--star '*' for the usual star",
+}
 
 
 @dataclass(frozen=True)
@@ -63,33 +68,46 @@ def _in_text(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else None
 
 
-def require_repeated(path: str | Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def require_repeated(
+    path: str | Path, before: Mapping[str, Any], now: Mapping[str, Any], spoken: Container[str] = ()
+) -> None:
     """Raise InputError where what an earlier release said of cells is not said of the next one.
 
     Else columns that showed ``1950-1959`` would show stars, and nobody would be told.  Another
-    rule, or another file, is a choice; so is ``none``.
+    rule, or another file, is a choice; so is ``none``, and what holds by default.
+
+    Parameters
+    ----------
+    spoken: options that the user gave, whatever their values are.
     """
     words = []
     for name in SHAPING:
         value, again = before.get(name, {}), now.get(name)
-        if isinstance(value, Mapping):
+        if name in spoken and again is None:
+            continue
+        if isinstance(value, Mapping) and isinstance(again, Mapping | None):
             unsaid = {one: each for one, each in value.items() if one not in (again or ())}
             value = {one: each for one, each in unsaid.items() if each != "none"}
         elif again is not None:
             continue
         if value != {}:
-            words += _words(name, value)
+            words += words_of(name, value)
     if words:
+        ways = [way for flag, way in BACK.items() if flag in words]
         raise InputError(
             f"{path}: the release before was made with {shlex.join(words)}, and this one is asked "
             "without it; say it again, or say what holds instead"
-            + (" (--hierarchy COLUMN=none for stars)" if "--hierarchy" in words else "")
+            + (f" ({', '.join(ways)})" if ways else "")
         )
 
 
-def _words(name: str, value: Any) -> list[str]:
+def words_of(name: str, value: Any) -> list[str]:
+    """Return what an earlier release said of cells as it is typed."""
+    option = OPTION[name]
     if isinstance(value, Mapping):
         value = {one: "(made in Python)" if each is None else each for one, each in value.items()}
+        if option.kind == "text or by column":
+            return [option.flag, f"(one for {listed(value)})"]
     elif value is None:
-        return [OPTION[name].flag, "(made in Python)"]
-    return typed_as(OPTION[name], value)
+        return [option.flag, "(made in Python)"]
+    return typed_as(option, value)

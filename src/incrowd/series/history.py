@@ -13,6 +13,7 @@ from typing import Any
 from incrowd.checker.files import once, same
 from incrowd.errors import InputError, listed, require_one_line
 from incrowd.privacy.cautions import bare
+from incrowd.series.asked import words_of
 
 FORMAT, VERSION = "incrowd-history", 1
 PARTS = {"format", "version", "asked", "releases", "people", "classes"}
@@ -116,8 +117,9 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         require(all(isinstance(each, dict) for each in plain["releases"]))
         require(all(k is None or isinstance(k, str) for each in classes for k in each.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
-        require(isinstance(history.asked.get("said", {}), dict))
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        for name, value in history.asked.get("said", {}).items():
+            words_of(name, value)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError):
         raise InputError(DAMAGED.format(path)) from None
     for name, value in asked.items():
         if not same(_unordered(history.asked.get(name)), _unordered(value)):

@@ -1,7 +1,7 @@
 """``republish``: from a table as it is today, and a history, to the next release."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -10,6 +10,7 @@ from incrowd.errors import InputError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
+from incrowd.policy.file import read_keys
 from incrowd.policy.served import require_served
 from incrowd.run.stop import Stop
 from incrowd.series.asked import Invariance, require_repeated, shape_of
@@ -60,7 +61,8 @@ def republish(
     """
     wanted = policy_of("republish", policy, dict(asked))
     question = Invariance(m, k, counterfeit_weight, all_new)
-    return republished(open_table(data), wanted, question, history, expect_history)
+    spoken = {*asked, *(read_keys(policy) if isinstance(policy, str | Path) else ())}
+    return republished(open_table(data), wanted, question, history, expect_history, spoken)
 
 
 def republished(
@@ -69,6 +71,7 @@ def republished(
     asked: Invariance,
     history: str | Path,
     expected: str | None = None,
+    spoken: Container[str] = (),
 ) -> Republished:
     """Return the next release of a series.
 
@@ -78,6 +81,7 @@ def republished(
     policy: roles, hierarchies, costs; ``person`` names one column, ``sensitive`` one.
     history: file of the releases so far; none yet where there is no such file.
     expected: the hash that the history must have, where it was kept elsewhere.
+    spoken: options that the user gave, also at their defaults.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def republished(
     before = read_history(history, question)
     require_expected(history, before, expected)
     require_whole(history, before)
-    require_repeated(history, before.asked.get("said", {}), shape_of(policy))
+    require_repeated(history, before.asked.get("said", {}), shape_of(policy), spoken)
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values, names.sensitive[0])
     require_same_keys(before, keys, asked.all_new)

@@ -22,7 +22,7 @@ from incrowd.tables.kinds import Kinds
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 from incrowd.tables.place import Place, alchemy
-from incrowd.tables.sending import as_name, send
+from incrowd.tables.sending import as_held, as_name, send
 
 MAY_LOSE = list, dict, time  # what polars may not hold all of, see ``_loses``
 BATCH = 50_000
@@ -246,7 +246,8 @@ def write_database(
     with place.connected() as connection:
         there = _is_there(place, _has_table(place, connection), replace)
         made: Any = None
-        for piece in pieces:
+        for held in pieces:
+            piece = as_held(held, place.kind)
             if made is None:
                 made = _new_table(place, piece)
                 if there:
@@ -257,6 +258,14 @@ def write_database(
                     send(connection, made, rows)
         if check is not None:
             check(_in_order(_fetched(connection, alchemy().select(made)), table))
+
+
+def require_sendable(table: Table, columns: Sequence[str], address: str) -> None:
+    """Raise InputError for published cells that a database would not hold, before the search."""
+    kind, whole = Place.of_table(address).kind, getattr(table, "base", table)
+    if isinstance(whole, PackedTable):
+        for name in (name for name in columns if name in whole.columns):
+            as_held(pl.DataFrame({str(name): whole.take(name, slice(None))}), kind)
 
 
 def _write_arrow(
@@ -311,7 +320,7 @@ def _new_table(place: Place, frame: pl.DataFrame) -> Any:
 def _type(kind: Any, base: str) -> Any:
     """Return the type of a column for a type of polars; ``base``: the kind of database."""
     sql = alchemy()
-    if kind == pl.Duration and base in ("postgresql", "duckdb"):
+    if kind == pl.Duration:  # others have got texts, see ``as_held``
         return sql.Interval()
     if kind.is_integer():
         return sql.BigInteger()

@@ -18,18 +18,17 @@ from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv, recoded
-from incrowd.tables.database import read_database, write_database
-from incrowd.tables.dialect import MARK, Dialect
+from incrowd.tables.database import read_database, require_sendable, write_database
+from incrowd.tables.dialect import BY_NAME, MARK, Dialect
 from incrowd.tables.formats import CSV, Form, format_called, format_named, format_of
-from incrowd.tables.inputs import with_table
+from incrowd.tables.inputs import shown, with_table
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
+from incrowd.tables.sheets_write import require_held
 from incrowd.tables.stat import require_place_of
-
-DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}  # of text that was none before
 
 
 def read(
@@ -185,7 +184,8 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
 
     Raises
     ------
-    InputError: lists, structs or bytes, and an output that holds text or is a folder of files.
+    InputError: lists, structs, bytes or times that Python cannot tell, and an output that holds
+        text or is a folder of files.
     """
     whole = table.base if isinstance(table, PartsTable) else table
     if not isinstance(whole, PackedTable):
@@ -195,11 +195,27 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
     for name in columns if text or readers else ():
         if name in whole.columns:
             try:
-                encode_polars(whole.take(name, slice(0)), name)
+                cells = whole.take(name, slice(0))
+                if cells.dtype.is_temporal():  # only the ends may lie outside the calendar
+                    own = whole.take(name, slice(None))
+                    cells = own.top_k(1).append(own.bottom_k(1))
+                encode_polars(cells, name)
             except InputError as error:
                 one = "one file, " if several else ""
                 way = f"; or write {one}.parquet or .arrow" if text else ""
                 raise InputError(f"{path if text else readers[0]}: {error}{way}") from None
+
+
+def require_cells(table: Source, columns: Sequence[str], path: str) -> None:
+    """Raise InputError for published cells that OUT cannot hold, before the search."""
+    form = format_named(Path(path).suffix.lower())
+    try:
+        if is_address(path):
+            require_sendable(table, columns, path)
+        elif form.has_sheets:
+            require_held(table, columns, form.id)
+    except InputError as error:
+        raise InputError(f"{shown(path)}: {error}") from None
 
 
 def require_short(table: Source, qi: Sequence[str], sensitive: Sequence[str]) -> None:
@@ -233,7 +249,7 @@ def delimiter_of(table: Table) -> str | None:
 
 def delimiter_at(path: str | Path, table: Table) -> str | None:
     """Return what stands between fields in a file: that of the input, or what its name says."""
-    return delimiter_of(table) or DELIMITERS.get(Path(path).suffix.lower())
+    return delimiter_of(table) or BY_NAME.get(Path(path).suffix.lower())
 
 
 def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
@@ -243,7 +259,7 @@ def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
     """
     if Path(path).is_dir():
         return {}
-    for cut in DELIMITERS.values():
+    for cut in BY_NAME.values():
         header = cut.join(map(Dialect(cut).quoted, columns))
         header = (Dialect(cut).mark(header) + header).encode()
         with Path(path).open("rb") as file:

@@ -13,7 +13,8 @@ from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.dialect import Dialect
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, packed_texts, read_back, read_packed
-from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
+from incrowd.tables.sheets import SHEETS, read_sheet
+from incrowd.tables.sheets_write import write_sheet
 from incrowd.tables.stat import FAMILY, PACKAGE, StatTable, read_stat, stat_form
 from incrowd.tables.stat_write import write_stat
 
@@ -129,7 +130,8 @@ def _sheet(id: str) -> Format:
 
     def write(table: Table, file: IO[bytes], form: Form) -> None:
         held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
-        write_sheet(held, id, file)
+        known = (table.kinds_before, table.formats) if isinstance(table, EditedPacked) else ()
+        write_sheet(held, id, file, *known)
 
     return Format(
         id=id,

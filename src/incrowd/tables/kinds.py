@@ -32,7 +32,8 @@ class Kinds:
         """
         if len(self._of) < 2:
             return False
-        texts = [{*map(as_text, cells)} for cells in self._of.values()]
+        # sheets show what is true as TRUE, whatever it is as a text
+        texts = [{as_text(cell).upper() for cell in cells} for cells in self._of.values()]
         return len(set().union(*texts)) < sum(map(len, texts))
 
 
@@ -42,10 +43,9 @@ class Padded(str):
 
 def as_text(value: Any) -> str:
     """Return a cell as a text, where its column has several kinds of cells."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
+    if isinstance(value, datetime):
+        whole = value.time() == time()
+        return value.date().isoformat() if whole else value.isoformat(sep=" ")
     return value.isoformat() if isinstance(value, date | time) else str(value)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import IO, Any
 
 import numpy as np
@@ -117,9 +118,11 @@ class PackedTable:
     notes: of a Parquet or Arrow file, what it says beside the cells of its table, in words.
     words: its dictionaries, and what it says of its cells.
     unseen: what comes with the table and nobody looks at, in words; empty for nothing.
+    formats: of an Excel file, the format of each column whose numbers and dates all have one.
     """
 
     unseen = ""
+    formats: Mapping[str, str] = MappingProxyType({})
     path: str | None = None
 
     def __init__(
@@ -227,6 +230,17 @@ class EditedPacked:
             if isinstance(self._table.take(name, slice(0, 0)).dtype, pl.Enum):
                 found[name] = narrower(self._table.take(name, order))
         return found
+
+    @property
+    def kinds_before(self) -> dict[str, Any]:
+        """The types that columns of texts with changed cells have in the original."""
+        texts = [name for name, (words, _) in self._vocabulary.items() if words.dtype == pl.String]
+        return {name: self._table.take(name, slice(0, 0)).dtype for name in texts}
+
+    @property
+    def formats(self) -> Mapping[str, str]:
+        """How an Excel file shows the numbers of its columns."""
+        return self._table.formats
 
     def agrees(self, written: Table, column: str) -> bool:
         """Whether a table read back has the same cells in a column."""

@@ -13,6 +13,7 @@ from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, texts
 from incrowd.tables.csv_table import CsvTable, recoded
 from incrowd.tables.folders import files_in, whole_folder
+from incrowd.tables.formats import FORMATS
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import LEVEL, MISSING, TABLES, EditedParts, PartsTable, find, levels_of
@@ -26,7 +27,8 @@ def is_folder(path: str | Path) -> bool:
     if str(path) in ("-", "") or is_address(path):
         return False
     suffix = Path(path).suffix.lower()
-    return str(path).endswith("/") or Path(path).is_dir() or not suffix or suffix not in TABLES
+    named = any(suffix in each.suffixes for each in FORMATS) or suffix in TABLES
+    return str(path).endswith("/") or Path(path).is_dir() or not suffix or not named
 
 
 def require_folder_place(path: str | Path, source: str | Path) -> None:

@@ -5,11 +5,54 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.errors import InputError
+from incrowd.tables.native import BEYOND, encode_polars
+
 SENT = "incrowd rows that are sent"
 PLAIN = (pl.String, pl.Boolean, pl.Float64, pl.Float32)
 """Types beside whole numbers whose values SQLite's own driver takes as SQLAlchemy hands them on."""
 WRITTEN = (pl.String, pl.Enum, pl.Categorical, pl.Boolean, pl.Float64, pl.Date)
 """Types beside whole numbers and dates with times that PostgreSQL reads as polars writes them."""
+WITH_SPANS = ("postgresql", "duckdb")
+"""Kinds of databases with types for spans of time, and for times of UTC."""
+
+
+def as_held(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return a frame with texts for columns that a kind of database has no exact type for.
+
+    Raises
+    ------
+    InputError: NaN, which SQLite takes for missing; times that Python cannot tell.
+    """
+    for name in frame.columns:
+        cells = frame[name]
+        if kind == "sqlite" and cells.dtype.is_float() and cells.is_nan().any():
+            raise InputError(
+                f"column {name!r} has cells that are no number (NaN), which SQLite does not hold; "
+                "leave them empty, or write .csv or .parquet"
+            )
+        if _has_no_type(cells, kind):
+            column = encode_polars(cells, name)
+            texts = pl.Series(name, column.values, pl.String).gather(column.codes)
+            frame = frame.with_columns(texts)
+    return frame
+
+
+def _has_no_type(cells: pl.Series, kind: str) -> bool:
+    """Whether a kind of database would hold these cells as others."""
+    held, finer = cells.dtype, False
+    if held == pl.Time or getattr(held, "time_unit", None) == "ns":
+        finer = bool((cells.to_physical() % 1000 != 0).any())
+    if held in (pl.Date, pl.Datetime):
+        try:
+            _ = cells.min(), cells.max()
+        except (*BEYOND, pl.exceptions.PanicException):
+            return True
+    if isinstance(held, pl.Datetime) and held.time_zone is not None:
+        return finer or held.time_zone != "UTC" or kind not in WITH_SPANS
+    if held == pl.Duration:
+        return finer or kind not in WITH_SPANS
+    return finer or str(held) in ("Int128", "UInt128")
 
 
 def send(connection: Any, made: Any, rows: pl.DataFrame) -> None:

@@ -9,14 +9,13 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import IO, Any
 
 import polars as pl
 
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
-from incrowd.tables.atomic import temporary
 from incrowd.tables.hidden import PIECE, hidden_in, hidden_of
 from incrowd.tables.kinds import EXACT, Kinds, Padded, as_text
 from incrowd.tables.looks import PICTURE, Looks, has_picture, looks_of_excel, looks_of_opendocument
@@ -24,13 +23,12 @@ from incrowd.tables.opendocument import shown
 from incrowd.tables.packed import PackedTable, packed
 
 SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
-MOST_ROWS = 1_048_575
-"""Rows of a sheet of Excel's, less the one with the names."""
 ZEROS = re.compile(r"0{2,}")
 PADDED = re.compile(r"0[0-9]{1,14}")
-NAME = "release"
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,99}?ref="([A-Z]{1,3}\d+:[A-Z]{1,3}\d+)"')
 SPANNED = ("numberrowsspanned", "numbercolumnsspanned")  # the same in OpenDocument
+SHOWN = re.compile(r"""([^"<>=@]|"[^"]{0,4}")+""")
+"""Formats of Excel's that a release may keep: they hold no words, and ask for no value."""
 MERGED_LENGTH = 200
 """No element of a merged cell is longer: one that two pieces share is found in the later."""
 
@@ -43,10 +41,12 @@ class Cell:
     ----------
     place: as the sheet calls it, such as ``B7``.
     value: text, number, truth value, date or time.
+    shown: of a number or a date, the format of Excel's that it is shown in.
     """
 
     place: str
     value: Any
+    shown: str = ""
 
 
 Rows = Iterator[list[Cell | None]]
@@ -77,6 +77,7 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
         twice = next(one for one in names if names.count(one) > 1)
         raise InputError(f"{name}: two columns are called {twice!r}")
     columns: list[list[Any]] = [[] for _ in names]
+    shown: list[set[str]] = [set() for _ in names]
     for row in _without_blank_ends(rows, name):
         beside = next((cell for cell in row[len(names) :] if cell is not None), None)
         if beside is not None:
@@ -85,9 +86,15 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
         for j, cells in enumerate(columns):
             cell = row[j] if j < len(row) else None
             cells.append(None if cell is None else cell.value)
+            shown[j] |= {cell.shown} if cell is not None and cell.shown else set()
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
     apart = [one for one, cells in zip(names, columns, strict=True) if of_two_kinds(cells)]
     found = PackedTable(parts, len(columns[0]) if columns else 0, form, frozenset(apart), looks)
+    found.formats = {
+        one: min(forms)
+        for one, forms in zip(names, shown, strict=True)
+        if len(forms) == 1 and SHOWN.fullmatch(min(forms)) and min(forms) != "General"
+    }
     found.unseen = PICTURE if has_picture(data) else ""
     return found
 
@@ -136,8 +143,10 @@ def typed(name: str, cells: Sequence[Any]) -> pl.Series:
         days = all(value is None or value.time() == time() for value in cells)
         found = pl.Series(name, cells, pl.Datetime("us"))
         return found.cast(pl.Date) if days else found
-    if kinds == {date}:
-        return pl.Series(name, cells, pl.Date)
+    plain = {date: pl.Date, time: pl.Time, timedelta: pl.Duration("us")}
+    for kind, own in plain.items():
+        if kinds == {kind}:
+            return pl.Series(name, cells, own)
     return pl.Series(name, [None if v is None else as_text(v) for v in cells], pl.String)
 
 
@@ -158,15 +167,16 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
 
 def _excel(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[], Looks]]:
     """Return the rows of a sheet of Excel's, and what tells how its cells look."""
-    library = _library("openpyxl", "an Excel file")
+    openpyxl = library("openpyxl", "an Excel file")
     try:
-        book = library.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
     except MemoryError:
         raise
     except Exception:  # the library's own message may quote the file's content
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
-    found = book[_chosen(seen or book.sheetnames, sheet, name)]
+    filled = [one for one in seen if _holds_a_cell(book[one])] if sheet is None else []
+    found = book[_chosen(filled if len(filled) == 1 else seen or book.sheetnames, sheet, name)]
     place, shared = found._worksheet_path, found._shared_strings
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         with parts.open(place) as part:
@@ -179,6 +189,10 @@ def _excel(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[]
     )
     looks = partial(looks_of_excel, data, place, shared)
     return hidden.require_seen(rows, name), looks
+
+
+def _holds_a_cell(sheet: Any) -> bool:
+    return any(cell.value is not None for row in sheet.iter_rows() for cell in row)
 
 
 def _require_unmerged(part: IO[bytes], name: str) -> None:
@@ -213,12 +227,12 @@ def _excel_cell(cell: Any, name: str) -> Cell:
     shown = cell.number_format or ""
     if isinstance(cell.value, int) and not isinstance(cell.value, bool) and ZEROS.fullmatch(shown):
         return Cell(place, Padded(str(cell.value).zfill(len(shown))))
-    return Cell(place, cell.value)
+    return Cell(place, cell.value, "" if isinstance(cell.value, str | bool) else shown)
 
 
 def _opendocument(data: bytes, name: str, sheet: str | None) -> tuple[Rows, Callable[[], Looks]]:
     """Return the rows of a sheet of an OpenDocument file, as ``_excel`` does."""
-    _library("odf", "an OpenDocument file")
+    library("odf", "an OpenDocument file")
     from odf.opendocument import load
     from odf.table import Table, TableColumn, TableRow
 
@@ -293,99 +307,7 @@ def _letters(j: int) -> str:
     return text
 
 
-def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
-    """Write a frame as a workbook with one sheet, ``release``; text is never a formula.
-
-    Raises
-    ------
-    InputError: more rows than a sheet has, a row without any cell, or a text with control
-        characters, which none holds; an empty text in an Excel file.
-    """
-    if frame.height > MOST_ROWS:
-        raise InputError(f"a sheet holds {MOST_ROWS:,} rows; write .csv or .parquet")
-    if frame.height and frame.select(pl.all_horizontal(pl.all().is_null())).to_series().any():
-        raise InputError("a row without any cell is no row of a sheet; write .csv or .parquet")
-    for name in frame.columns:
-        texts = frame[name].alias("cells")  # polars takes names like ^a$ for patterns of names
-        texts = texts.cast(pl.String) if texts.dtype in (pl.Enum, pl.Categorical) else texts
-        if texts.dtype != pl.String:
-            continue
-        if texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
-            raise InputError(f"column {name!r} has control characters, which no workbook holds")
-        if form == "xlsx" and (texts == "").any():
-            raise InputError(
-                f"column {name!r} has empty texts, which an Excel file does not tell from missing "
-                "cells; write .ods, .csv or .parquet"
-            )
-    packed = io.BytesIO()  # an archive that a full disk cut off would complain again when it goes
-    with temporary():
-        (_write_excel if form == "xlsx" else _write_opendocument)(frame, packed)
-    file.write(packed.getbuffer())
-
-
-def _plain(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
-    """Yield cells as a sheet can hold them: what it cannot is text."""
-    for row in rows:
-        yield [
-            as_text(value)
-            if (isinstance(value, int) and abs(value) >= EXACT)
-            or (isinstance(value, date) and value.year < 1900)
-            or isinstance(value, time)
-            else value
-            for value in row
-        ]
-
-
-def _write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    library = _library("openpyxl", "an Excel file")
-    from openpyxl.cell import WriteOnlyCell
-
-    book = library.Workbook(write_only=True)
-    sheet = book.create_sheet(NAME)
-    for row in _plain([tuple(frame.columns), *frame.iter_rows()]):
-        cells = []
-        for value in row:
-            fraction = isinstance(value, float)
-            cell: Any = WriteOnlyCell(sheet, value=repr(value) if fraction else value)
-            if isinstance(value, str | float):  # all digits; text also where it is like a formula
-                cell.data_type = "n" if fraction else "s"
-            cells.append(cell)
-        sheet.append(cells)
-    book.save(file)
-
-
-def _write_opendocument(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    _library("odf", "an OpenDocument file")
-    from odf.opendocument import OpenDocumentSpreadsheet
-    from odf.table import Table, TableCell, TableRow
-    from odf.teletype import addTextToElement
-    from odf.text import P
-
-    book: Any = OpenDocumentSpreadsheet()
-    table = Table(name=NAME)
-    for row in _plain([tuple(frame.columns), *frame.iter_rows()]):
-        line = TableRow()
-        for value in row:
-            if isinstance(value, bool):
-                cell = TableCell(valuetype="boolean", booleanvalue=str(value).lower())
-            elif isinstance(value, int | float):
-                cell = TableCell(valuetype="float", value=repr(value))
-            elif isinstance(value, date):
-                cell = TableCell(valuetype="date", datevalue=value.isoformat())
-            else:
-                cell = TableCell() if value is None else TableCell(valuetype="string")
-            if isinstance(value, str):
-                for piece in value.split("\n"):
-                    words = P()
-                    addTextToElement(words, piece)
-                    cell.addElement(words)
-            line.addElement(cell)
-        table.addElement(line)
-    book.spreadsheet.addElement(table)
-    book.save(file)
-
-
-def _library(name: str, what: str) -> Any:
+def library(name: str, what: str) -> Any:
     """Import openpyxl or odfpy."""
     from importlib import import_module
 

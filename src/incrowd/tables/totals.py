@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source
@@ -44,7 +45,7 @@ def totals(source: Source) -> Iterator[str]:
     found: set[int] = set()
     named: list[int] = []
     units: list[int] = []
-    sums = 0
+    sums, held = 0, np.zeros(source.rows, np.int64)
     for number, name in enumerate(source.columns if FEWEST <= source.rows <= LARGEST else (), 1):
         try:
             column = source.encode(name)
@@ -53,6 +54,7 @@ def totals(source: Source) -> Iterator[str]:
         named += [number] if holds(column.values, name) else []
         units += [number] if tells_a_unit(column) else []
         sums += sums_up(column)
+        held += 1 if all(column.values) else np.array(column.values, bool)[column.codes]
         words = spoken(column.values)
         rows = np.flatnonzero(np.isin(column.codes, words)) if words else np.zeros(0, int)
         found |= {*rows.tolist()} if len(rows) <= MOST else set()
@@ -74,12 +76,27 @@ def totals(source: Source) -> Iterator[str]:
             f"the last row, {source.rows:,}, has the sum of all others in {counted(sums, 'column')}"
             ": a row that sums up others is nobody's; delete it first"
         )
+    elif is_note(held, len(source.columns)):
+        yield (
+            f"the last row, {source.rows:,}, has cells in {held[-1]} of {len(source.columns)} "
+            "columns, and no other row in so few: a count or a note below a table is nobody's; "
+            "delete it first"
+        )
     if units:
         yield (
             f"in {counted(len(units), 'column')} the first row alone is no number (the first is "
             f"column {units[0]}): units, or a second line of names, are nobody's; delete that row "
             "first"
         )
+
+
+def is_note(held: NDArray[np.int64], columns: int) -> bool:
+    """Whether the last row alone has cells in so few columns as what is written below a table.
+
+    held: how many cells each row has.
+    """
+    few = max(1, columns // 4)
+    return len(held) >= FEWEST and columns > 2 and bool(0 < held[-1] <= few < held[:-1].min())
 
 
 def holds(values: Sequence[str | None], text: str) -> bool:
