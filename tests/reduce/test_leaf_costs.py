@@ -124,17 +124,21 @@ COSTS = "x;0.25\ny;0\nz;0.5\nlow;0.75\n*;1\n"
 TREE = "x;low;*\ny;low;*\nz;z;*\n"
 
 
-@pytest.mark.parametrize("more", [[], ["--delete-rows", "price=0.7"], ["--method", "engine"]])
+MORE = [[], ["--delete-rows", "price=0.7"], ["--method", "engine"]]
+LAWS = [["--l", "2"], ["--l", "2", "--l-kind", "frequency", "--method", "engine"]]
+
+
+@pytest.mark.parametrize("more", MORE + LAWS)
 def test_proof(more: list[str], tmp_path: Path) -> None:
     """Tests that the checker counts such costs, and confirms the bound."""
     names = ("i.csv", "o.csv", "p", "costs", "tree.csv")
     original, release, proof, costs, tree = (tmp_path / name for name in names)
-    FRAME.write_csv(original)
+    FRAME.with_columns(s=FRAME["b"].shuffle(4)).write_csv(original)
     costs.write_text(COSTS)
     tree.write_text(TREE)
     policy = tmp_path / "policy.toml"
-    text = 'k = 3\nqi = ["a", "b"]\n[hierarchies]\na = "tree.csv"\n[cost]\na = "costs"\n'
-    policy.write_text(text)
+    roles = 'k = 3\nqi = ["a", "b"]\nsensitive = "s"\n'
+    policy.write_text(f'{roles}[hierarchies]\na = "tree.csv"\n[cost]\na = "costs"\n')
     words = ["anonymize", str(original), "-o", str(release), "--policy", str(policy), "--json"]
     run = CliRunner().invoke(cli, [*words, "--proof", str(proof), "-q", *more])
     assert run.exit_code == 0, (run.output, run.exception)
