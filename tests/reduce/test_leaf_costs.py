@@ -155,6 +155,15 @@ def test_proof(more: list[str], tmp_path: Path) -> None:
     assert more[:1] == ["--delete-rows"] or record["lower_bound"] >= least
 
 
+def test_combinations(tmp_path: Path) -> None:
+    """Tests combinations of columns with such costs: of one row, too, which stays as it is."""
+    (tmp_path / "costs").write_text("x;0.25\ny;0\nz;0.5\n*;1\n")
+    cost, stay = {"a": str(tmp_path / "costs")}, 8 * 0.25 + 8 * 0.5
+    for k, stars in ((1, 0), (9, 24)):
+        release = ic.anonymize(FRAME, protect=[f"a:{k}"], cost=cost, keep="b")
+        assert release.cost == release.lower_bound == (stars or stay)
+
+
 def test_all_rows_as_they_are(tmp_path: Path) -> None:
     """Tests k = 1 with such costs: nothing changes, and the checker confirms what that costs."""
     FRAME.write_csv(tmp_path / "i.csv")
