@@ -256,6 +256,14 @@ def test_close_counts(table: list[int], t: Fraction, size: int) -> None:
     assert least_far(table, size) == size * min(far(hist) for hist in hists)
 
 
+def test_close_counts_of_many_values() -> None:
+    """Tests that beginnings without an end are not followed: there are 10¹⁴ of them, and more."""
+    most = 1 - Fraction(20, 2000)  # twenty rows of different values are so far away
+    assert close_counts([1] * 2000, most - Fraction(1, 10**6), 20, 9) == []
+    assert close_counts([1] * 2000, most, 20, 9) is None
+    assert close_counts([1] * 1000, Fraction(0), 1000, 9) == [[1] * 1000]
+
+
 def test_uneven_sizes() -> None:
     """Tests how many sizes whole rows spoil: two halves are 1/2 off whenever the size is odd."""
     half, t = Fraction(1, 2), Fraction(1, 5)

@@ -172,11 +172,16 @@ def test_rows_in_many_odd_sets_cost_steps() -> None:
     assert before - odd.tries > 20_000
 
 
-def test_histograms_that_are_hard_to_find() -> None:
-    """Tests many values of one row each: nearly all beginnings lead nowhere."""
-    t = Fraction(1) - Fraction(10, 200) - Fraction(1, 1000)
-    assert sizes.histograms(t, 10, [1] * 200) is None
-    assert sizes.histograms(Fraction(1, 2), 2, [2, 2]) == [[1, 1], [2, 0], [0, 2]]
+def test_histograms_that_are_hard_to_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests many values of one row each, where nearly all beginnings lead nowhere, and limits."""
+    nearest = 1 - Fraction(10, 200)
+    assert sizes.histograms(nearest - Fraction(1, 1000), 10, [1] * 200) == []
+    assert sizes.histograms(nearest, 10, [1] * 200) is None
+    assert sizes.histograms(Fraction(1, 2), 2, [2, 2]) == [[0, 2], [2, 0], [1, 1]]
+    for name, most in ("TRIED", 2), ("SUMS", 3), ("LISTED", 2):
+        with monkeypatch.context() as limited:
+            limited.setattr(sizes, name, most)
+            assert sizes.histograms(Fraction(1, 2), 2, [2, 2]) is None
 
 
 def test_classmates_that_are_hard_to_find() -> None:
@@ -234,7 +239,7 @@ def test_entropies_that_are_nearly_the_limit() -> None:
 
 def test_memory_by_size_of_class(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that as many groups are looked at at once as there is room for."""
-    monkeypatch.setattr(sizes, "STARTS", 9)
+    monkeypatch.setattr(sizes, "SUMS", 9)
     by_size = sizes.BySize(Fraction(1, 2), 2, 64, np.full(1000, 100))
     assert by_size.step * len(by_size.of_slot) <= sizes.CELLS
 

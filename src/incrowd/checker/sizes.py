@@ -11,9 +11,7 @@ lawful class these sum to at most n·N·t.
 Proofs: docs/explanation/proof.md, "Lawful classes".
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ import numpy as np
 from incrowd.checker.inequality import Ints
 
 LISTED, MOST_SIZES = 300, 64
-STARTS = 100_000  # beginnings of histograms that are tried
+TRIED, SUMS = 200_000, 1 << 20  # what one search for histograms may try, and add up
 STEEP = 256  # slopes are tried up to so many times the difference of two excesses
 ROUNDS, CELLS = 40, 1 << 22  # excesses that are looked at at once: bounds the memory
 
@@ -166,36 +164,46 @@ def depth_of(t: Fraction, n: int, table: Ints) -> Ints:
 def histograms(t: Fraction, n: int, table: list[int]) -> list[list[int]] | None:
     """Return all histograms of n rows within t of the table's; None for more than ``LISTED``.
 
-    And for those that take more than ``STARTS`` beginnings to find.
+    And for those that take more than ``TRIED`` trials to find, or too many sums.  No beginning is
+    followed whose cheapest end lies too far beyond what is due.
     """
-    left = [STARTS]
-    found = list(islice(within(t, n, table, left), LISTED + 1))
-    return None if len(found) > LISTED or left[0] < 0 else found
-
-
-def within(t: Fraction, n: int, table: list[int], starts: list[int]) -> Iterator[list[int]]:
-    """Yield the histograms, value by value; cut where too much must lie beyond what is due.
-
-    ``starts``: how many beginnings may be tried, counted down; below 0 some may be missing.
-    """
-    total, counts = sum(table), [0] * len(table)
+    total, unit = sum(table), t.denominator
     budget = t.numerator * n * total
     order = sorted(range(len(table)), key=lambda v: -table[v])  # frequent ones decide soon
-    due = [n * (total - rows) for rows in accumulate((table[v] for v in order), initial=0)]
+    if len(table) * n > SUMS:
+        return None
+    ends = cheapest_ends(n, [table[v] for v in order])
+    found: list[list[int]] = []
+    begun, tried = [(0, n, 0, {})] if total else [], 0
+    while begun:
+        start, left, spent, counts = begun.pop()
+        if not left:
+            found.append([counts.get(v, 0) for v in range(len(table))])
+        for i in range(start, len(order) if left else start):  # the next value with a row
+            if left >= len(ends[i]) or spent + unit * ends[i][left] > budget:
+                break
+            for h in range(1, min(left, table[order[i]]) + 1):
+                tried += 1
+                far = spent + unit * max(0, h * total - n * table[order[i]])
+                if far > budget:
+                    break
+                if left - h < len(ends[i + 1]) and far + unit * ends[i + 1][left - h] <= budget:
+                    begun.append((i + 1, left - h, far, {**counts, order[i]: h}))
+        if len(found) > LISTED or tried > TRIED:
+            return None
+    return found
 
-    def extend(start: int, left: int, spent: int) -> Iterator[list[int]]:
-        starts[0] -= 1
-        if not left and spent <= budget:
-            yield counts.copy()
-        for i in range(start, len(order) if left else start):
-            if starts[0] < 0 or spent + max(0, left * total - due[i]) * t.denominator > budget:
-                return
-            v = order[i]
-            for h in range(1, min(left, table[v]) + 1):
-                counts[v] = h
-                far = max(0, h * total - n * table[v]) * t.denominator
-                yield from extend(i + 1, left - h, spent + far)
-            counts[v] = 0
 
-    if total:
-        yield from extend(0, n, 0)
+def cheapest_ends(n: int, falling: list[int]) -> list[list[int]]:
+    """Return what 0, 1, … rows with values from the i-th on lie beyond what is due, at least.
+
+    In 1/N of a row.  The j-th row of a value lies no less beyond than those before it, so
+    the cheapest rows are the first ones of their values.
+    """
+    total = sum(falling)
+    cheap, ends = np.zeros(0, np.int64), [[0]]
+    for rows in reversed(falling):
+        each = np.arange(1, min(n, rows) + 1) * total - n * rows
+        cheap = np.sort(np.append(cheap, each.clip(0, total)))[:n]
+        ends.append([0, *np.cumsum(cheap).tolist()])
+    return ends[::-1]

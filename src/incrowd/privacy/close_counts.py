@@ -4,8 +4,10 @@ A class of n rows is lawful under equal distance when Σ (h_v − n·q_v)⁺ ≤
 lawful size hardly any histogram is: of adult's 14 occupations, two for 7 rows at t = 0.2.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
+from itertools import accumulate
 
 
 def close_counts(table: Sequence[int], t: Fraction, size: int, most: int) -> list[list[int]] | None:
@@ -22,33 +24,55 @@ def close_counts(table: Sequence[int], t: Fraction, size: int, most: int) -> lis
 
 
 def close_below(table: Sequence[int], t: Fraction, size: int) -> Iterator[list[int]]:
-    """Yield the histograms one by one, by depth-first search over values of falling frequency."""
-    rows = sum(table)
+    """Yield the histograms one by one, by depth-first search over values of falling frequency.
+
+    Each beginning that is followed has an end, so one histogram takes few steps.
+    """
+    rows, unit = sum(table), t.denominator
     order = sorted(range(len(table)), key=lambda v: -table[v])
-    budget = t.numerator * size * rows  # in 1/(denominator · rows) of a row
-    unit = t.denominator
-    # what is spent at least from each value on, if all values before lie at their quota or above:
-    # the rows left minus the quotas left
-    quotas = [size * sum(table[v] for v in order[i:]) for i in range(len(order) + 1)]
-    counts = [0] * len(table)
+    budget = t.numerator * size * rows  # in 1/(unit · rows) of a row
+    least = least_beyond([table[v] for v in order], size)
+    begun: list[tuple[int, int, int, tuple[tuple[int, int], ...]]] = [(0, size, 0, ())]
+    while begun:
+        first, left, spent, chosen = begun.pop()
+        if left == 0:
+            counts = [0] * len(table)
+            for i, h in chosen:
+                counts[order[i]] = h
+            yield counts
+            continue
+        for i in range(first, len(order)):  # the next value that has a row
+            if spent + unit * least(i, left) > budget:
+                break  # fewer values are left from each later one on
+            for h in range(1, left + 1):
+                far = spent + unit * max(0, h * rows - size * table[order[i]])
+                if far > budget:
+                    break
+                if far + unit * least(i + 1, left - h) <= budget:
+                    begun.append((i + 1, left - h, far, (*chosen, (i, h))))
 
-    def extend(i: int, left: int, spent: int) -> Iterator[list[int]]:
-        if spent + unit * max(0, left * rows - quotas[i]) > budget:
-            return
-        if i == len(order):
-            if left == 0:
-                yield counts.copy()
-            return
-        v = order[i]
-        for h in range(left + 1):
-            far = unit * max(0, h * rows - size * table[v])
-            if spent + far > budget:
-                break
-            counts[v] = h
-            yield from extend(i + 1, left - h, spent + far)
-        counts[v] = 0
 
-    yield from extend(0, size, 0)
+def least_beyond(falling: Sequence[int], size: int) -> Callable[[int, int], int]:
+    """Return the least Σ (h_v − n·q_v)⁺ of so many rows with values from the i-th on, n = ``size``.
+
+    In parts of a row of which there are Σ ``falling``, the falling frequencies.  Up to its quota,
+    rounded down, a value costs nothing; one row more the rest of that row; then rows cost 1.
+    """
+    rows = sum(falling)
+    near = [rows - size * c % rows for c in falling]
+    whole = sum(size * c >= rows for c in falling)  # of values after them rarer ones cost more
+
+    @cache
+    def from_value(i: int) -> tuple[int, list[int]]:
+        free = sum(size * c // rows for c in falling[i:whole])
+        return free, [0, *accumulate(sorted(near[i : max(i, whole) + size])[:size])]
+
+    def least(i: int, left: int) -> int:
+        free, sums = from_value(i)
+        over, last = max(0, left - free), len(sums) - 1
+        return sums[min(over, last)] + rows * max(0, over - last)
+
+    return least
 
 
 def least_far(table: Sequence[int], size: int) -> Fraction:

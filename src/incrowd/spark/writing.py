@@ -97,7 +97,7 @@ def prove(
     require_plain_costs(table.instance)
     names = {name: column.values for name, column in table.attributes.items()}
     models, _ = claims_of(table.model, names)
-    evidence = evidence_of(whole, table.copy_of_row, table.problem, models, spreadsheet_safe=False)
+    evidence = evidence_of(whole, table.copy_of_row, table.problem, models, False, released)
     evidence = priced(evidence, certificate_of(release, table))
     facts = write_proof(file, evidence, original, released)
     file.flush()

@@ -237,7 +237,12 @@ def delimiter_at(path: str | Path, table: Table) -> str | None:
 
 
 def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
-    """Return what a file's header is cut by, where that is no comma and its table was no text."""
+    """Return what a file's header is cut by, where that is no comma and its table was no text.
+
+    A folder holds the same format as its table, and no text that was none before.
+    """
+    if Path(path).is_dir():
+        return {}
     for cut in DELIMITERS.values():
         header = cut.join(map(Dialect(cut).quoted, columns))
         header = (Dialect(cut).mark(header) + header).encode()
