@@ -78,10 +78,11 @@ def joined(
         whole, others = [None] * len(parts), [find(*one) for one in solved.parts]
     if parts[0].instance.codes is problem.instance.codes:  # nothing is fixed or linked
         return others[0]._replace(prices=in_own_units(others[0].prices, solved))
-    rules, left = others[0].rules if others else (), iter(others)
+    # prices for all classes are ones for lawful classes, whatever the rules of these
+    rules, left = max((one.rules for one in others), key=len, default=()), iter(others)
     prices = [(next(left) if known is None else known).prices for known in whole]
     quantum, size = max(one.quantum for one in prices), problem.smallest_class
-    alike = all(one.rules == rules and one.size is None for one in others)
+    alike = all(one.rules in (rules, ()) and one.size is None for one in others)
     alike = alike and all(part.smallest_class == size for part in parts)
     by_rows = any(one.by_rows for one in prices)
     odd = [one for one in prices if one.odd_sets]
