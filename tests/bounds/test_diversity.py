@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dial import few
+from incrowd.bounds.diversity import IMPOSSIBLE
+from incrowd.bounds.potential import fill_shifts
 from incrowd.bounds.pricing import answer, dearest, pricing_of
+from incrowd.bounds.top_copies import new_pad
 from incrowd.kernels.interpreted import interpreted
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
@@ -18,7 +21,7 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.close_counts import close_counts, least_far, uneven_sizes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import MATRIX, GroundDistance, Hierarchical, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -189,6 +192,40 @@ def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]
     k = problem.smallest_class
     if len(copies) >= k:
         assert found <= copies[:k].mean() + 1e-6
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        Ordered((3, 1, 4, 0, 2)),
+        Hierarchical(((0, 1, 2, 3, 4), (0, 0, 1, 2, 2), (0, 0, 0, 1, 1), (0,) * 5)),
+        Hierarchical(((4, 3, 2, 1, 0), (0,) * 5)),
+    ],
+    ids=lambda distance: distance.name,
+)
+@settings(max_examples=few(30), deadline=None)
+@given(
+    price=st.lists(st.integers(0, 9), min_size=5, max_size=5),
+    present=st.sets(st.integers(0, 4), min_size=1),
+    slope=st.integers(0, 40),
+)
+def test_potentials_without_a_matrix(
+    distance: GroundDistance, price: list[int], present: set[int], slope: int
+) -> None:
+    """Tests the values in order, and the nodes of a tree, against all distances."""
+    apart, unit = distance.apart(5)
+    assert apart is not None
+    assert distance.closest(5) == Fraction(int(apart[~np.eye(5, dtype=bool)].min()), unit)
+    found = []
+    for form, shape in (distance.told(5), (MATRIX, apart.ravel() / unit)):
+        pad = new_pad(5, 5, 5, 1)
+        pad.state[0] = len(present)
+        pad.present[: len(present)] = sorted(present)
+        pad.mass[:5] = [p if v in present else IMPOSSIBLE for v, p in enumerate(price)]
+        with interpreted():
+            fill_shifts(float(slope), form, np.asarray(shape, float), 5, pad)
+        found.append(pad.mass[5:15].copy())
+    assert np.allclose(*found)
 
 
 @pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])

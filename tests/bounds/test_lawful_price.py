@@ -15,7 +15,7 @@ from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.distance import Ordered
+from incrowd.privacy.distance import LINE, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -140,11 +140,11 @@ def test_equal_problems_are_priced_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_numbers_of_a_distance_are_an_array() -> None:
-    """Tests the potential's numbers: k, t, shares, and distances row by row."""
+    """Tests the potential's numbers: k, t, the form, shares, and the values in order."""
     table = Problem(from_codes(np.zeros((6, 1), int), None, np.array([0, 1, 1, 2, 2, 2]))[0],
                     KAnonymity(1)).table  # fmt: skip
     part = TCloseness("0.3", Ordered((2, 0, 1))).pricing(table, 4, 0)[-1]
     assert isinstance(part.data, np.ndarray)
     assert part.data.tolist() == [
-        4, 0.3 + SLACK, 1 / 6, 2 / 6, 3 / 6, 0, 0.5, 0.5, 0.5, 0, 1, 0.5, 1, 0
+        4, 0.3 + SLACK, LINE, 1 / 6, 2 / 6, 3 / 6, 2, 0, 1
     ]  # fmt: skip

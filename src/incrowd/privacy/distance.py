@@ -22,6 +22,7 @@ from incrowd.privacy.law import CUMULATED, EQUAL, NODES, limit
 from incrowd.text.exact import unit_of
 
 Counts = NDArray[np.int64]
+LINE, MATRIX = 0, -1  # forms in which bounds are told of distances
 
 
 class GroundDistance(ABC):
@@ -73,6 +74,22 @@ class GroundDistance(ABC):
         far = [[self.work(v, w) for w in alone] for v in alone]
         unit = unit_of(chain(*far))
         return np.array([[int(x * unit) for x in row] for row in far], np.int64), unit
+
+    def closest(self, values: int) -> Fraction:
+        """The least distance between two of so many values; 1 of one value."""
+        apart, unit = self.apart(values)
+        if apart is None or values == 1:
+            return Fraction(1)
+        return Fraction(int(apart[~np.eye(values, dtype=bool)].min()), unit)
+
+    def told(self, values: int) -> tuple[int, NDArray[np.number]] | None:
+        """What bounds are told of the distances: a form, and numbers; None: all are 1.
+
+        ``MATRIX``: all distances row by row.  ``LINE``: the values in order.  Else the number of
+        levels below a root, and of each level the node of each value.
+        """
+        apart, unit = self.apart(values)
+        return None if apart is None else (MATRIX, apart.ravel() / unit)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:
         """The kind and the numbers of the law ``work`` ≤ t (``incrowd.privacy.law``).
@@ -224,6 +241,14 @@ class Ordered(ClosedForm):
         rank = self.rank(values)
         return np.abs(np.subtract.outer(rank, rank)), max(values - 1, 1)
 
+    def closest(self, values: int) -> Fraction:
+        """Of neighbours."""
+        return Fraction(1, max(values - 1, 1))
+
+    def told(self, values: int) -> tuple[int, NDArray[np.number]]:
+        """The values in order: there may be too many for a matrix."""
+        return LINE, np.argsort(self.rank(values))
+
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then C(v) by value, then the values in order."""
         values, rows = len(table), sum(table)
@@ -310,6 +335,17 @@ class Hierarchical(ClosedForm):
         for node in levels:
             apart += np.not_equal.outer(node, node)
         return apart, max(len(levels), 1)
+
+    def closest(self, values: int) -> Fraction:
+        """By the first level at which two values meet."""
+        levels = self.below_root(values)
+        apart = sum(int(level.max()) + 1 == values for level in levels)
+        return Fraction(apart, max(len(levels), 1)) if values > 1 else Fraction(1)
+
+    def told(self, values: int) -> tuple[int, NDArray[np.number]]:
+        """The nodes: there may be too many values for a matrix."""
+        levels = self.below_root(values)
+        return len(levels), np.ravel(levels)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then the number of levels, of each its nodes, the node of each value, C of each node."""

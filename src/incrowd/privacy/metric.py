@@ -146,6 +146,10 @@ class Metric(GroundDistance):
         """The matrix."""
         return self.units, self.unit
 
+    def closest(self, values: int) -> Fraction:
+        """Found once."""
+        return self.nearest
+
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then the unit U of distances, C(v), distances in 1/U, of each value others by nearness.
 

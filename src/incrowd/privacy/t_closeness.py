@@ -79,9 +79,7 @@ class TCloseness(PerAttribute):
 
     def fewest(self, table: Counts) -> int:
         """The values of a class lack at most t over the least distance of the table's shares."""
-        apart, unit = self.distance.apart(len(table))
-        away = [] if apart is None else apart[~np.eye(len(table), dtype=bool)].tolist()
-        nearest = Fraction(min(away), unit) if away else Fraction(1)
+        nearest = self.distance.closest(len(table))
         if nearest == 0:
             return 1
         lacking = (1 - self.t / nearest) * int(table.sum())
@@ -112,15 +110,14 @@ class TCloseness(PerAttribute):
         """By total variation, by a potential, or both."""
         counts = table.histograms[a].tolist()
         rows, values, t, found = sum(counts), len(counts), float(self.t), []
-        apart, unit = self.distance.apart(values)
-        nearest = 1.0
-        if apart is not None:  # from another value; of one value there is none
-            nearest = float(np.where(np.eye(values, dtype=bool), 9 * unit, apart).min()) / unit
+        nearest, told = float(self.distance.closest(values)), self.distance.told(values)
         if nearest > 0 and t / nearest < 1:
             listed = None if nearest < 1 else self.t
             found.append(variation_part(t / nearest + SLACK, listed, k, a, counts, sizes))
-        if apart is not None:
-            data = np.concatenate([[k, t + SLACK], np.divide(counts, rows), apart.ravel() / unit])
+        if told is not None:
+            form, shape = told
+            parts = [k, t + SLACK, form], np.divide(counts, rows), shape
+            data = np.concatenate(parts, dtype=np.float64)
             found.append(Part(POTENTIAL, a, data, [1] * values))
         return found
 
