@@ -227,6 +227,16 @@ def test_marks_of_missing_values_beside_ranges() -> None:
     assert release.cost == 3 and release.verify()
 
 
+@pytest.mark.parametrize(("shown", "new"), [("1", "01"), ("2020-02-03", "2020-02-03 12:00")])
+def test_a_class_of_one_value_holds_it_as_it_is_written_now(shown: str, new: str) -> None:
+    """Tests that an interval of one value is joined at no cost by the value in another writing."""
+    earlier = pl.DataFrame({"x": [shown, shown, "*", "*"]})
+    more = {"hierarchies": {"x": "range"}, "na": "-1", "order": "keep"}
+    release = extend(pl.DataFrame({"x": [new]}), earlier, 2, **more)
+    assert release.data["x"].to_list()[4:] == [shown] and release.verify()
+    assert release.cost == release.lower_bound == 0
+
+
 PEOPLE = pl.DataFrame(
     {
         "age": [34, 36, 38, 35, 51, 58, 52, 57],

@@ -127,3 +127,13 @@ def test_rows_that_fit_nowhere_are_named_and_held_back(k: int, fixed: str, new: 
     release = ic.anonymize(frame, k, **asked, hold_back=True)
     assert release.verify() and release.held.tolist() == [1]
     assert release.data.height == 3 + len(new) - 1 and release.cost == 0
+
+
+def test_a_number_in_two_writings() -> None:
+    """Tests that a fixed value joins the class that reads like it, an interval as that may be."""
+    earlier = pl.DataFrame({"a": ["*", "*"], "f": ["1", "1"]})
+    new = pl.DataFrame({"a": ["c", "c", "c"], "f": ["1", "1.0", "1.0"]})
+    asked = {"hierarchies": {"f": "range"}, "fixed": "f", "order": "keep"}
+    release = ic.anonymize(new, 2, existing=earlier, **asked)
+    assert release.data["f"].to_list()[2:] == new["f"].to_list()
+    assert release.cost == release.lower_bound == 1 and release.verify()

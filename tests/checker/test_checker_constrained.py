@@ -15,6 +15,7 @@ pytest.importorskip("pyarrow")
 from forging.trying import base, verdict_of
 
 from dial import few
+from forged import Change, forged
 from incrowd._api import anonymize
 from incrowd.checker.constrained import held_by
 from incrowd.checker.rejection import RejectedError
@@ -103,6 +104,30 @@ def test_the_bound_is_one_of_such_releases(way: str, tmp_path: Path) -> None:
         assert facts["bound"] <= least * facts["scale"] / 2
         met += "caps" in said if room else facts["bound"] == facts["cost"]
     assert met
+
+
+def raised(at: int) -> Change:
+    """A higher price of one row of the release."""
+
+    def change(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.with_columns(pl.col("price") + (pl.int_range(pl.len()) == at))
+
+    return change
+
+
+@pytest.mark.parametrize("rule", ["none", "range"])
+def test_parts_that_are_one_class_are_priced_at_what_it_costs(rule: str, tmp_path: Path) -> None:
+    """Tests rows alike in fixed columns, too few for two classes: no price may be any higher."""
+    paths = [tmp_path / name for name in ("release.csv", "original.csv", "proof")]
+    paths[1].write_text("a,b,c\n" + "1,x,u\n" * 4 + "2,y,u\n" + "1,x,v\n3,y,v\n" * 3)
+    asked: dict[str, Any] = {"hierarchies": {"a": rule}, "order": "keep", "caps": {"b": 0.6}}
+    release = anonymize(str(paths[1]), 3, fixed="c", **asked)
+    release.write_proven(paths[0], paths[2], original=paths[1])
+    facts = check(*paths).facts
+    assert facts["bound"] == facts["cost"] > 0 and facts["constraints"]["fixed"] == ["c"]
+    for row in range(5):
+        lie = check(paths[0], paths[1], forged(paths[2], raised(row)))
+        assert "this row and all like it are too high" in str(lie.reason)
 
 
 LIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any], str]] = {

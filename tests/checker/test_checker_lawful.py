@@ -5,6 +5,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import combinations, product
@@ -23,6 +24,7 @@ from proof_samples import coded, join_cost, problems, scaled
 from dial import few
 from incrowd._api import anonymize
 from incrowd.bounds.lawful_price import LawfulPriceBound
+from incrowd.bounds.prices import Prices
 from incrowd.checker import charges as checker_charges
 from incrowd.checker import inequality
 from incrowd.checker import lawful as checker_lawful
@@ -386,17 +388,23 @@ def test_what_the_prover_writes_is_accepted(model, data) -> None:
 
 
 def test_prices_without_a_lawful_start() -> None:
-    """Tests that a method without prices gets a proof of lawful classes all the same."""
+    """Tests that a method without prices gets a proof of lawful classes all the same.
+
+    So does one with prices of all classes alone, where these prove less than the method.
+    """
     cells = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
     instance, _ = from_codes(cells, sensitive=np.array([0, 0, 1, 1, 0, 1]))
     problem = Problem(instance, DistinctDiversity(2))
     whole = Solution.of(instance, np.zeros(6, np.int64))
     solved = Solved(whole, whole.cost, 0, "none", "finished")
+    free = replace(solved, bound=4, prices=Prices(np.zeros(instance.distinct, np.int64), 1))
     plain = problem.model.claim({"a": ["x", "y"]})
-    known = certificate(problem, solved, plain, {"a": 2})
-    assert known.rules  # two pairs of equal rows are no class each: k-anonymity proves 0
-    bound = -(-int(known.prices.price @ instance.counts) // known.prices.quantum)
-    assert bound == optimum(instance, problem.model) == 4
+    for one in (solved, free):
+        known = certificate(problem, one, plain, {"a": 2})
+        assert known.rules  # two pairs of equal rows are no class each: k-anonymity proves 0
+        bound = -(-int(known.prices.price @ instance.counts) // known.prices.quantum)
+        assert bound == optimum(instance, problem.model) == 4
+    assert not certificate(problem, replace(free, bound=0), plain, {"a": 2}).rules
 
 
 def test_entropy_cap_is_the_least_that_is_true() -> None:

@@ -197,3 +197,13 @@ def test_caps_are_of_released_cells(tmp_path: Path) -> None:
     asked["caps"] = [{"column": "sex", "value": "f", "share": "0.45"}]
     with pytest.raises(ic.InputError, match="lacks rows of the original"):
         ic.verify(path, original, **asked)
+
+
+@pytest.mark.parametrize(("share", "lawful"), [("1/3", False), ("1/2", True)])
+def test_cells_that_show_another_writing_are_changed(share: str, lawful: bool) -> None:
+    """Tests numbers in two writings, of which a class shows one: it is a value of the column."""
+    frame = pl.DataFrame({"age": ["1", "1.0"] * 3})
+    policy = ic.Policy(k=2, hierarchies={"age": "range"}, caps={"age": share})
+    shown = pl.DataFrame({"age": ["1"] * 6})
+    verdict = verify_release(from_native(frame), from_native(shown), policy)
+    assert verdict.lawful == lawful, verdict.reasons

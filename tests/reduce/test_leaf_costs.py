@@ -124,17 +124,21 @@ COSTS = "x;0.25\ny;0\nz;0.5\nlow;0.75\n*;1\n"
 TREE = "x;low;*\ny;low;*\nz;z;*\n"
 
 
-@pytest.mark.parametrize("more", [[], ["--delete-rows", "price=0.7"], ["--method", "engine"]])
+MORE = [[], ["--delete-rows", "price=0.7"], ["--method", "engine"]]
+LAWS = [["--l", "2"], ["--l", "2", "--l-kind", "frequency", "--method", "engine"]]
+
+
+@pytest.mark.parametrize("more", MORE + LAWS)
 def test_proof(more: list[str], tmp_path: Path) -> None:
     """Tests that the checker counts such costs, and confirms the bound."""
     names = ("i.csv", "o.csv", "p", "costs", "tree.csv")
     original, release, proof, costs, tree = (tmp_path / name for name in names)
-    FRAME.write_csv(original)
+    FRAME.with_columns(s=FRAME["b"].shuffle(4)).write_csv(original)
     costs.write_text(COSTS)
     tree.write_text(TREE)
     policy = tmp_path / "policy.toml"
-    text = 'k = 3\nqi = ["a", "b"]\n[hierarchies]\na = "tree.csv"\n[cost]\na = "costs"\n'
-    policy.write_text(text)
+    roles = 'k = 3\nqi = ["a", "b"]\nsensitive = "s"\n'
+    policy.write_text(f'{roles}[hierarchies]\na = "tree.csv"\n[cost]\na = "costs"\n')
     words = ["anonymize", str(original), "-o", str(release), "--policy", str(policy), "--json"]
     run = CliRunner().invoke(cli, [*words, "--proof", str(proof), "-q", *more])
     assert run.exit_code == 0, (run.output, run.exception)
@@ -149,6 +153,15 @@ def test_proof(more: list[str], tmp_path: Path) -> None:
     assert verdict.facts["costs"]["a"]["rule"] == "listed" and verdict.facts["bound"] > 0
     least = sum(float(pays[cell]) for cell in FRAME["a"])
     assert more[:1] == ["--delete-rows"] or record["lower_bound"] >= least
+
+
+def test_combinations(tmp_path: Path) -> None:
+    """Tests combinations of columns with such costs: of one row, too, which stays as it is."""
+    (tmp_path / "costs").write_text("x;0.25\ny;0\nz;0.5\n*;1\n")
+    cost, stay = {"a": str(tmp_path / "costs")}, 8 * 0.25 + 8 * 0.5
+    for k, stars in ((1, 0), (9, 24)):
+        release = ic.anonymize(FRAME, protect=[f"a:{k}"], cost=cost, keep="b")
+        assert release.cost == release.lower_bound == (stars or stay)
 
 
 def test_all_rows_as_they_are(tmp_path: Path) -> None:

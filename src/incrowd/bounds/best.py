@@ -13,6 +13,7 @@ from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.reduce.leaf_costs import told_apart
 from incrowd.run.stop import Stop, watched
 
@@ -34,7 +35,9 @@ def best_prices(
     if not instance.rows:
         return Prices(np.zeros(0, np.int64), 1)
     stop = stop or Stop()
-    apart = told_apart(instance) if k >= 2 else None
+    apart = told_apart(instance)
+    if apart is not None and k < 2:  # every row pays for its own values at least
+        return Prices(Solution(instance, instance.copies).class_costs, 1)
     if apart is not None:
         return of_original(best_prices(apart.instance, k, stop, report, highest), apart)
     with watched(stop):

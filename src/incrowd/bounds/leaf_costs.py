@@ -23,10 +23,20 @@ def averaged(prices: Prices | None, apart: Apart) -> Prices | None:
     return None if prices is None or prices.odd_sets else of_original(prices, apart)
 
 
-def of_original(prices: Prices, apart: Apart) -> Prices:
-    """Return prices of the original from prices without odd sets of its rows told apart."""
+def in_apart(prices: Prices, apart: Apart) -> Prices:
+    """Return the prices of each original row for its copies, told apart."""
+    price = np.empty(apart.instance.distinct, np.int64)
+    price[apart.instance.copies[apart.place]] = prices.price[apart.original.copies]
+    return Prices(price, prices.quantum)
+
+
+def of_original(prices: Prices, apart: Apart, finer: int = FINER) -> Prices:
+    """Return prices of the original from prices without odd sets of its rows told apart.
+
+    ``finer``: how many parts their unit gets where copies are not alone.
+    """
     instance = apart.original
-    factor = 1 if (instance.counts == 1).all() else FINER
+    factor = 1 if (instance.counts == 1).all() else finer
     rows = apart.instance.copies[apart.place]
 
     def mean(price: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,6 +12,9 @@ the classes of such releases alone:
     caps     each changed cell costs the more that the proof says, and what all cells that may
              change pay for that is taken off the prices
 
+Rows with one value in each fixed column are a part, of which no row is in a class with others.  In
+one of fewer rows than two classes need, all are one class: their prices are held against its cost.
+
 A class of such a release obeys it.  Its rows show one cell in each linked column, perhaps each row
 at a level of its own.  A label stands for one set of values, at whatever levels it stands, so at
 the highest of these levels all rows show the same; a label has one cost; and one that reads like a
@@ -32,6 +35,7 @@ from incrowd.checker.inequality import Ints, Tables
 from incrowd.checker.ladder import every_level, tables
 from incrowd.checker.lean import codes_of
 from incrowd.checker.limits import require_within
+from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import require, require_none
 
 MOST = 1 << 26  # levels of linked columns times their tuples
@@ -202,3 +206,43 @@ def together(
             cost[t] += costs[level, own]
         node[t] = np.unique(np.column_stack(shown), axis=0, return_inverse=True)[1].ravel()
     return of_row.ravel().astype(np.int64), (node, cost)
+
+
+def beside_small(
+    held: Held, cells: pl.DataFrame, columns: Sequence[tuple[Ints, Tables]], price: Ints, k: int
+) -> Ints:
+    """Return the prices, 0 in parts that are one class; reject such a part that is priced above it.
+
+    ``columns``: as ``priced`` yields them.  ``k``: what a lawful class has at least.
+    """
+    part = np.zeros(cells.height, np.int64)
+    for name in held.fixed:
+        code = cells[name].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        part = np.unique(part * (cells.height + 1) + code, return_inverse=True)[1].ravel()
+    order = np.argsort(part, kind="stable")
+    rows = order[np.bincount(part)[part[order]] < 2 * k] if held.fixed else order[:0]
+    starts = np.flatnonzero(np.diff(part[rows], prepend=-1))
+    if not len(starts):
+        return price
+    each = np.sum([joined(codes[rows], starts, tree) for codes, tree in columns], axis=0)
+    cost = np.diff(np.append(starts, len(rows))).astype(object) * each
+    broken = np.add.reduceat(price[rows].astype(object), starts) > cost
+    first = np.zeros(len(price), bool)
+    first[rows[starts[broken.astype(bool)]]] = True
+    require_none(np.flatnonzero(first), "the prices of this row and all like it are too high")
+    rest = price.copy()
+    rest[rows] = 0
+    return rest
+
+
+def joined(code: Ints, starts: Ints, tree: Tables) -> Ints:
+    """Return what a cell costs in each run of rows, where they show the least that all may."""
+    low, high = (least.reduceat(code, starts) for least in (np.minimum, np.maximum))
+    if isinstance(tree, Windows):
+        wide = (high > tree.reach[low]) | (high >= tree.known)
+        return np.where(low == high, 0, np.where(wide, tree.star, tree.up[high] - tree.down[low]))
+    found = np.zeros(len(starts), np.int64)
+    for node, cost in reversed(list(zip(*tree, strict=True))):
+        ends = (least.reduceat(node[code], starts) for least in (np.minimum, np.maximum))
+        found = np.where(np.equal(*ends), cost[code[starts]], found)
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import averages, both, combinations, crowds, files, inequality, oddsets
-from incrowd.checker.constrained import held_by, priced, require_obeyed
+from incrowd.checker.constrained import beside_small, held_by, priced, require_obeyed
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
@@ -181,6 +181,7 @@ def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     require(terms * max(highest, dearest) < 2**62, "the numbers exceed 64 bits")
     columns = list(priced(held, group, cells, (ladders, ranges, quantum), beyond))
     leaves, trees = [column[0] for column in columns], [column[1] for column in columns]
+    price = price if sets.total else beside_small(held, cells, columns, price, part.k)
     rows = inequality.merged(leaves, price + sets.lift, mark, trees)
     for at, cost in crowds.search_of(proof, law)(rows, k, keep):
         crowd = rows.price[at], rows.copies[at], rows.mark[at]

@@ -22,7 +22,8 @@ def constraints_broken(
 ) -> Iterator[str]:
     """Yield why a release breaks its links or caps; fixed columns are compared as kept ones are.
 
-    A released cell counts as changed when its text is no value of the original column.
+    A released cell counts as changed when its text is no value of the original column, or one that
+    fewer of the original's cells have.
 
     Parameters
     ----------
@@ -63,8 +64,12 @@ def under(
     limit: Limit, table: Coded, columns: Mapping[str, Column], plan: Plan, changed: Mask
 ) -> tuple[int, int]:
     """Return how many of the released cells under a cap were changed, and how many there are."""
-    if limit.column is not None:
-        return limit.count(changed), len(changed)
+    if (j := limit.column) is not None:
+        tree, size = table.instance.trees[j], len(table.instance.trees[j].leaves)
+        code = columns[tree.column].among(tree.leaves)
+        held = (np.bincount(one[one >= 0], minlength=size) for one in (code, table.leaves[:, j]))
+        more = int(np.maximum(np.subtract(*held), 0).sum())  # 1 for 1.0, as its interval reads
+        return limit.count(changed) + more, len(changed)
     name = limit.cap.column
     free = [tree.column for j, tree in enumerate(table.instance.trees) if j not in plan.fixed]
     if name in columns and name not in free:

@@ -13,6 +13,7 @@ from incrowd.errors import listed
 from incrowd.existing.classes import solver
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, LostRowsError
+from incrowd.hierarchy.labels import SPAN
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
@@ -124,7 +125,13 @@ def showing(published: Published, instance: Instance, fixed: Sequence[int], row:
     for j in fixed:
         tree, code = instance.trees[j], instance.codes[row, j]
         node = code if isinstance(tree, RangeFamily) else tree.node[0][code]
-        fits &= (published.levels[:, j] == 0) & (published.nodes[:, j] == node)
+        same = (published.levels[:, j] == 0) & (published.nodes[:, j] == node)
+        if isinstance(tree, RangeFamily) and tree.several_texts:  # an interval may read like it
+            span, leaf = published.levels[:, j] == SPAN, tree.leaves[code]
+            ends = np.divmod(np.where(span, published.nodes[:, j], 0), len(tree.leaves))
+            first, last = (np.array(texts, object) for texts in (tree.first, tree.last))
+            same |= span & (first[ends[0]] == leaf) & (last[ends[1]] == leaf)
+        fits &= same
     return fits
 
 

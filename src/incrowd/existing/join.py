@@ -43,6 +43,7 @@ OPTIONS = 6  # published classes that a row may choose from under models beyond 
 PASSES = 8
 SEVERAL = 5_000  # new rows up to which several starts are tried
 VISITS = 30_000_000  # of the search for supports
+FEW = 1_000  # rows that may help others whose sensitive values they lack
 WIDE = 60  # rows of a new class up to which each is tried without each of its rows
 
 Solve = Callable[[Instance], tuple[Ints, NDArray[np.float64]] | None]
@@ -222,23 +223,35 @@ class Joining:
             return place
         others = np.flatnonzero(~np.isin(np.arange(self.instance.rows), lost))
         others = others[np.argsort(self.burden(lost, others), kind="stable")]
-        values = self.instance.sensitive_codes[self.instance.copies]
-        count = max(0, self.k - len(lost))
-        while count <= len(others):
-            group = np.concatenate([lost, others[:count]])
-            if len(group) >= self.k and self.lawful(values[group]):
+        values, plain = self.instance.sensitive_codes[self.instance.copies], self.model.size_decides
+        orders = [others] if plain else [others, self.evenly(lost, others)[:FEW]]
+        for helpers in orders:
+            for count in range(max(0, self.k - len(lost)), len(helpers) + 1):
+                group = np.concatenate([lost, helpers[:count]])
+                if not self.lawful(values[group]):
+                    continue
                 trial = place.copy()
                 trial[group] = len(self.published.levels)
-                if self.model.size_decides or all(map(self.lawful, self.with_joined(trial))):
+                if plain or all(map(self.lawful, self.with_joined(trial))):
                     return trial
-            count += 1
         models = self.model.in_words(self.sensitive)
         raise LostRowsError(
             lost,
-            f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
-            f"form a lawful one ({models}) even with all the others: hold them back until "
+            f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and "
+            + ("cannot form a lawful one" if plain else "no lawful one was found for them")
+            + f" ({models}) even with the others: hold them back until "
             "more rows come (--hold-back, hold_back=), or publish the whole table anew",
         )
+
+    def evenly(self, lost: Ints, others: Ints) -> Ints:
+        """Return the others, first those whose sensitive values few of all before them have."""
+        values = self.instance.sensitive_codes[self.instance.copies]
+        rank = np.zeros(len(others), np.int64)
+        for own, theirs in zip(values[lost].T, values[others].T, strict=True):
+            for value in np.unique(theirs):
+                at = np.flatnonzero(theirs == value)
+                rank[at] = np.maximum(rank[at], np.arange(len(at)) + (own == value).sum())
+        return others[np.argsort(rank, kind="stable")]
 
     def burden(self, lost: Ints, others: Ints) -> Ints:
         """What it costs to take each of the others into a class with the lost rows."""

@@ -60,7 +60,8 @@ class SparingFamily(Sparing):
         self, column: str, values: Sequence[str | None], published: Sequence[str | None]
     ) -> tuple[str, ...]:
         """Return the values that published labels name; see ``FamilySource``."""
-        return self.source.ends_in(column, declared(values, self.marks), published)
+        shown = [text for text in published if text not in self.marks]
+        return self.source.ends_in(column, declared(values, self.marks), shown)
 
 
 def sparing(source: Source, marks: Sequence[str]) -> Source:

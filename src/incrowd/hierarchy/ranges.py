@@ -196,6 +196,8 @@ class Ranges:
     ) -> tuple[str, ...]:
         """Return the ends of published ranges that stand at no place of a column's own values.
 
+        And those that show one of these values as its interval reads: ``1``, where that is ``01``.
+
         Raises
         ------
         HierarchyError: some value has no place in the order.
@@ -212,7 +214,10 @@ class Ranges:
                 places = at(low), at(high)
                 if places[0] is not None and places[1] is not None:
                     found |= {places[0]: low, places[1]: high}
-        return tuple(found[x] for x in sorted(found.keys() - set(place)))
+        ends = Ends.of(kind, sorted(set(place)), self)
+        alike = {ends.text(a) for a, b in zip(ends.first, ends.last, strict=True) if a == b}
+        also = sorted(alike & {*published} - {*values})
+        return (*(found[x] for x in sorted(found.keys() - set(place))), *also)
 
     def stated(self, kind: str, cost: str) -> dict[str, Any]:
         """Return what a proof says of the rule: its text, and what is needed to apply it."""

@@ -60,12 +60,14 @@ def certificate(
         rules = rules_of(models, sizes, priced, once=True)
         return Certificate(charged_prices(solved.lawful, rules, problem), rules)
     rules = rules_of(models, sizes, priced) + values_needed(problem, list(sizes))
-    if not rules or (plain is not None and solved.lawful is None):
+    if not rules:
         return plain or Certificate(plain_prices(problem, stop))
 
     rules = strictest_rules(rules, problem, list(sizes))
     if solved.lawful is None:
-        plain = Certificate(plain_prices(problem, stop))
+        if plain is not None and plain.prices.bound(instance.counts) >= solved.bound:
+            return plain
+        plain = plain or Certificate(plain_prices(problem, stop))
         if plain.prices.wide:  # too many patterns to ask each for its dearest class
             return plain
         found = lawful_prices(problem, rules, list(sizes), plain.prices, None, stop)

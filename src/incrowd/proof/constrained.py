@@ -7,6 +7,7 @@ release may do.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.constraints.solving import Parted
 from incrowd.kernels.types import Ints
 from incrowd.problem.problem import Problem
-from incrowd.proof.certificate import Certificate, certificate
+from incrowd.proof.certificate import Certificate, certificate, price_of_one_class
 from incrowd.proof.confirm import Paths, confirmed, priced, within_limits
 from incrowd.proof.writing import Evidence
 from incrowd.run.stop import Stop
@@ -43,7 +44,7 @@ def under_constraints(
         return None
     if evidence.unchecked or evidence.deleted is not None:
         return None
-    known = joined(problem, solved, evidence.models, sizes, stop)
+    known = joined(problem, solved, evidence.models, sizes, stop, bool(policy.fixed))
     if known is None:
         return None
     linked = tuple(tuple(names) for names in policy.linked)
@@ -61,25 +62,33 @@ def joined(
     models: Sequence[Mapping[str, Any]],
     sizes: Mapping[str, int],
     stop: Stop,
+    fixed: bool,
 ) -> Certificate | None:
     """Return the certificates of the parts as one of the whole; None where they are of two kinds.
 
-    Prices are rounded down to one unit for all, which breaks no inequality.
+    Prices are rounded down to one unit for all, which breaks no inequality.  A part of too few rows
+    for two classes, where columns are fixed, is priced at what it costs; not beside odd sets.
     """
     parts = [part for part, _ in solved.parts]
-    every = [certificate(part, own, models, sizes, by_size=False, stop=stop)
-             for part, own in solved.parts]  # fmt: skip
+    find = partial(certificate, models=models, sizes=sizes, by_size=False, stop=stop)
+    whole = [price_of_one_class(part.instance) if fixed and part.one_class else None
+             for part in parts]  # fmt: skip
+    others = [find(*one) for one, known in zip(solved.parts, whole, strict=True) if known is None]
+    if any(one.prices.odd_sets for one in others):
+        whole, others = [None] * len(parts), [find(*one) for one in solved.parts]
     if parts[0].instance.codes is problem.instance.codes:  # nothing is fixed or linked
-        return every[0]._replace(prices=in_own_units(every[0].prices, solved))
-    prices = [one.prices for one in every]
+        return others[0]._replace(prices=in_own_units(others[0].prices, solved))
+    # prices for all classes are ones for lawful classes, whatever the rules of these
+    rules, left = max((one.rules for one in others), key=len, default=()), iter(others)
+    prices = [(next(left) if known is None else known).prices for known in whole]
     quantum, size = max(one.quantum for one in prices), problem.smallest_class
-    alike = all(one.rules == every[0].rules and one.size is None for one in every)
+    alike = all(one.rules in (rules, ()) and one.size is None for one in others)
     alike = alike and all(part.smallest_class == size for part in parts)
     by_rows = any(one.by_rows for one in prices)
     odd = [one for one in prices if one.odd_sets]
     alike = alike and not any(one.groups or one.charge for one in prices)
     alike = alike and not any(quantum % one.quantum for one in odd)
-    if not alike or (by_rows and (odd or every[0].rules)):
+    if not alike or (by_rows and (odd or rules)):
         return None
     price, sets = np.zeros(problem.instance.distinct, np.int64), []
     for part, own, at in zip(parts, prices, copies_of(parts, solved.place), strict=True):
@@ -89,8 +98,8 @@ def joined(
             WeightedSet(at[one.copies], int(one.weight) * quantum // own.quantum, one.modulus)
             for one in own.odd_sets
         ]
-    whole = Prices(price, quantum, odd_sets=tuple(sets), by_rows=by_rows)
-    return Certificate(in_own_units(whole, solved), every[0].rules)
+    together = Prices(price, quantum, odd_sets=tuple(sets), by_rows=by_rows)
+    return Certificate(in_own_units(together, solved), rules)
 
 
 def in_own_units(prices: Prices, solved: Parted) -> Prices:

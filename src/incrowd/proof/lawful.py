@@ -4,6 +4,7 @@ What the rules mean, and why they hold: docs/explanation/proof.md, "Lawful class
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, log2
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.leaf_costs import in_apart, of_original
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.pricing import assembled
 from incrowd.bounds.support import affordable
@@ -31,6 +33,7 @@ from incrowd.privacy.pricing import (
 from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.problem.problem import Problem
+from incrowd.reduce.leaf_costs import told_apart
 from incrowd.run.stop import Stop, watched
 
 SHARED = ("alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure")
@@ -260,6 +263,11 @@ def lawful_prices(
         the search for them.
     """
     stop = stop or Stop()
+    apart = told_apart(problem.instance) if problem.smallest_class >= 2 else None
+    if apart is not None:
+        alone = replace(problem, instance=apart.instance)
+        found = lawful_prices(alone, rules, columns, in_apart(start, apart), bound, stop)
+        return None if found is None else of_original(found, apart, finer=1)
     if bound is not None:
         return _near(problem, rules, columns, start, bound, stop, Stop())
     walks = Stop(stop.time_limit)  # how long these take is not known
