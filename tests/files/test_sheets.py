@@ -218,6 +218,15 @@ def test_a_release_of_a_workbook(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_a_workbook_by_another_name_is_told(tmp_path: Path, form: str) -> None:
+    """Tests one that is called text: its name says how a workbook is read."""
+    with (tmp_path / "t.csv").open("wb") as file:
+        write_sheet(pl.DataFrame({"a": ["x"]}), form, file)
+    with pytest.raises(InputError, match=rf"is a workbook; give it .* ends in \.{form}$"):
+        read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_names_like_patterns_of_names(form: str) -> None:
     """Tests a column whose name polars reads otherwise."""
     frame = pl.DataFrame({"^a$": ["x", "y"], "*": ["1", "2"]})

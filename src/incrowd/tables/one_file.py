@@ -15,6 +15,8 @@ from incrowd.tables.formats import CSV, Form, format_of
 ZIP = b"PK\x03\x04"
 PACKED = {b"\x1f\x8b": "gzip", ZIP: "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
+BOOKS = {b"xl/workbook": ".xlsx", b"opendocument.spreadsheet": ".ods"}
+"""What the archive of a workbook holds, and what its name ends in."""
 DATABASES = (("sqlite", 0, b"SQLite format 3\0"), ("duckdb", 8, b"DUCK"))
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 NO_TABLES = {
@@ -63,6 +65,11 @@ def read_file(
         refuse_other(data, name, suffix, encoding)
     for magic, packer in PACKED.items():
         if data.startswith(magic) and found is CSV:
+            book = next((end for mark, end in BOOKS.items() if mark in data), None)
+            if magic == ZIP and book:
+                raise InputError(
+                    f"{name}: is a workbook; give it as a file whose name ends in {book}"
+                )
             raise InputError(f"{name}: packed with {packer}; unpack it first")
     if not found.may_be_called_text and suffix in CSV.suffixes:
         # whoever goes by the name sees another table
