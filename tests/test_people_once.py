@@ -27,12 +27,13 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.laws import histogram, laws_of
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.once import Once
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation, violation_after

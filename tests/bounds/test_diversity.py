@@ -20,13 +20,14 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.close_counts import close_counts, least_far, uneven_sizes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import GroundDistance, Hierarchical, Ordered
+from incrowd.privacy.distance import GroundDistance, Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.pricing import RANKED_SIZES, falling, majorizes, most_uneven
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness

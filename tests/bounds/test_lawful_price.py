@@ -15,11 +15,12 @@ from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.distance import LINE, Ordered
+from incrowd.privacy.distance import LINE
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.pricing import SIZES, SLACK, Part
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes

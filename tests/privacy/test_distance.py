@@ -13,8 +13,9 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distance import Equal, Hierarchical
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.t_closeness import TCloseness
 
 F = Fraction

@@ -15,7 +15,7 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -25,6 +25,7 @@ from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric, transport
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.numbers import log_sign
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.transport_kernel import scratch, transport_above

@@ -17,13 +17,14 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import AllOf, Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 

@@ -8,13 +8,14 @@ import numpy as np
 from dial import few
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 

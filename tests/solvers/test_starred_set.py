@@ -7,9 +7,10 @@ import pytest
 
 from dial import enough, few
 from incrowd.privacy.base import Group
-from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distance import Equal, Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem

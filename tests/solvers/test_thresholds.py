@@ -16,9 +16,10 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
-from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distance import Equal, Hierarchical
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.deletion import Deletion

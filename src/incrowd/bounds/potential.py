@@ -173,10 +173,11 @@ def best_slope(t: float, quota: Any, form: int, shape: Any, pad: Any) -> float:
     worth0, cost0 = potential_value(0.0, quota, form, shape, pad)
     if cost0 <= t:
         return 0.0
-    spread = 1.0
+    least = most = pad.mass[pad.present[0]]
     for x in range(pad.state[0]):
-        for y in range(pad.state[0]):
-            spread = max(spread, pad.mass[pad.present[x]] - pad.mass[pad.present[y]])
+        least = min(least, pad.mass[pad.present[x]])
+        most = max(most, pad.mass[pad.present[x]])
+    spread = max(1.0, most - least)
     high = 1e6 * spread
     worth1, cost1 = potential_value(high, quota, form, shape, pad)
     if cost1 > t + 1e-5:  # the plan may be this far from the cheapest one

@@ -45,9 +45,10 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, people_twice, twins
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.combination import Combination, protect_of
-from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
+from incrowd.privacy.ordered import Ordered
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
 from incrowd.tables.files import is_release

@@ -10,11 +10,12 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.classes import Classes, Histograms
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distance import Equal, Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 
 CHEAP = 2_000_000

@@ -12,8 +12,9 @@ from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
-from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distance import Equal, Hierarchical
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.ordered import Ordered
 from incrowd.text.numerals import POINT
 from incrowd.text.paths import names_file
 

@@ -8,7 +8,7 @@ Models: k_anonymity.py, people.py, combination.py; by attribute.py: distinct_div
 frequency_diversity.py, entropy_diversity.py, recursive_diversity.py, disjoint_diversity.py,
 alpha_k.py, beta_likeness.py, delta_disclosure.py and t_closeness.py; once.py makes them count each
 value of a person once.
-Distances: distance.py, metric.py, transport_kernel.py, close_counts.py.
+Distances: distance.py, ordered.py, metric.py, transport_kernel.py, close_counts.py.
 For searches: law.py, laws.py, called.py, violation.py.  For bounds: pricing.py.  For integer
 programs: linear.py.
 """

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.classes import LARGEST, Histograms, at_most, largest_ratio, product
-from incrowd.privacy.law import CUMULATED, EQUAL, NODES, limit
+from incrowd.privacy.classes import Histograms, at_most, largest_ratio, product
+from incrowd.privacy.law import EQUAL, NODES, limit
 from incrowd.text.exact import unit_of
 
 Counts = NDArray[np.int64]
@@ -91,6 +91,15 @@ class GroundDistance(ABC):
         """
         apart, unit = self.apart(len(share))
         return None if apart is None else (MATRIX, apart.ravel() / unit)
+
+    def in_groups(
+        self, values: int, t: Fraction
+    ) -> "tuple[GroundDistance, Fraction, NDArray[np.int64]] | None":
+        """A distance and a threshold for groups of so many values, and each value's group.
+
+        Whatever is that close is within t by this distance.  None where values stay as they are.
+        """
+        return None
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:
         """The kind and the numbers of the law ``work`` ≤ t (``incrowd.privacy.law``).
@@ -187,81 +196,6 @@ class Equal(ClosedForm):
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
         """The name alone."""
         return {"distance": "equal"}
-
-
-@dataclass(frozen=True)
-class Ordered(ClosedForm):
-    """Values i-th and j-th of V in order are at distance |i − j|/(V − 1).
-
-    ``order`` lists the codes from least to greatest; None is the order of the codes themselves.
-    """
-
-    order: tuple[int, ...] | None = None
-
-    name = "ordered"
-
-    def __post_init__(self) -> None:
-        if self.order is not None and sorted(self.order) != list(range(len(self.order))):
-            raise InputError("an order must list every code 0, 1, … once")
-
-    def rank(self, values: int) -> NDArray[np.int64]:
-        """int64, shape (values,): the place of each code in order."""
-        if self.order is None:
-            return np.arange(values)
-        if len(self.order) != values:
-            raise InputError(
-                f"the order lists {len(self.order)} values, the sensitive attribute has {values}"
-            )
-        rank = np.empty(values, np.int64)
-        rank[list(self.order)] = np.arange(values)
-        return rank
-
-    def work(self, counts: Counts, table: Counts) -> Fraction:
-        """Σ |cumulated (q − p)| / (V − 1)."""
-        values = len(table)
-        surplus = np.array(excess(counts, table), object)
-        total = np.abs(np.cumsum(surplus[np.argsort(self.rank(values))])).sum()
-        return Fraction(int(total), scale(counts, table) * max(values - 1, 1))
-
-    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
-        """See ``incrowd.privacy.distance``."""
-        return ordered_work(classes, self.rank(len(classes.table)))
-
-    def lower(self, n: int, table: Counts) -> Fraction:
-        """Each cumulated count is an integer: at least the distance to the nearest one."""
-        values, rows = len(table), int(table.sum())
-        rest = n * np.cumsum(table[np.argsort(self.rank(values))]) % rows
-        total = int(np.minimum(rest, rows - rest).sum())
-        return Fraction(total, n * rows * max(values - 1, 1))
-
-    def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
-        """|i − j|, in 1/(V − 1)."""
-        rank = self.rank(values)
-        return np.abs(np.subtract.outer(rank, rank)), max(values - 1, 1)
-
-    def closest(self, values: int) -> Fraction:
-        """Of neighbours."""
-        return Fraction(1, max(values - 1, 1))
-
-    def told(self, share: NDArray[np.float64]) -> tuple[int, NDArray[np.number]]:
-        """Places: there may be too many values for a matrix."""
-        rank = self.rank(len(share))
-        placed = share[np.argsort(rank)]
-        sums = np.cumsum([placed, placed * np.arange(len(share))], axis=1)
-        return LINE, np.concatenate([rank, *np.insert(sums, 0, 0, axis=1)])
-
-    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
-        """Then C(v) by value, then the values in order."""
-        values, rows = len(table), sum(table)
-        limit(t.denominator * rows * rows * values, name)
-        order = np.argsort(self.rank(values)).tolist()
-        paths = t.numerator * max(values - 1, 1)
-        return CUMULATED, [paths, t.denominator, rows, *table, *order]
-
-    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
-        """The values in order."""
-        order = range(len(values)) if self.order is None else self.order
-        return {"distance": "ordered", "order": [values[code] for code in order]}
 
 
 @dataclass(frozen=True)
@@ -362,37 +296,3 @@ class Hierarchical(ClosedForm):
         """The values, and the node of each at every level."""
         levels = [list(level) for level in self.levels]
         return {"distance": "hierarchical", "order": list(values), "levels": levels}
-
-
-def ordered_work(classes: Histograms, rank: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-    """Return numerators and denominators of Σ |cumulated (q − p)| / (V − 1), class by class.
-
-    Between two neighbouring values that a class holds, its cumulated count H stays, while the
-    table's cumulated count T grows; |H·N − n·T(i)| changes sign once there, and prefix sums of T
-    add up either side.  So a class costs its entries, not V.
-    """
-    values, rows = len(rank), classes.rows
-    order = np.argsort(classes.owner * values + rank[classes.code])
-    place = rank[classes.code[order]]
-    count = classes.count[order]
-    running = np.cumsum(count)
-    held = running - (running[classes.start[:-1]] - count[classes.start[:-1]])[classes.owner]
-    n = classes.sizes[classes.owner]
-    inverse = np.argsort(rank)
-    table = np.cumsum(classes.table[inverse])
-    prefix = np.concatenate([[0], np.cumsum(table)])  # prefix[i] = Σ table[:i]
-    end = np.append(place[1:], values)
-    end[classes.start[1:] - 1] = values
-    wide = int(n.max(initial=0)) * rows * values >= LARGEST
-    if wide:
-        held, n, prefix, table = (x.astype(object) for x in (held, n, prefix, table))
-    # T(i) ≤ H·N/n for places before ``turn``: there H·N − n·T(i) ≥ 0.
-    level = held * rows // n
-    turn = np.searchsorted(table.astype(np.int64), level.astype(np.int64), side="right")
-    turn = np.clip(turn, place, end)
-    above = held * rows * (turn - place) - n * (prefix[turn] - prefix[place])
-    below = n * (prefix[end] - prefix[turn]) - held * rows * (end - turn)
-    first = place[classes.start[:-1]]
-    total = classes.total(above + below) + n[classes.start[:-1]] * prefix[first]
-    unit = product(classes.sizes, rows)
-    return total, product(unit, max(values - 1, 1))

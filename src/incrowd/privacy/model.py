@@ -118,6 +118,13 @@ class Model(ABC):
         """A model that implies this one and has a law, where this one has none; else itself."""
         return self
 
+    def in_groups(self, table: Group) -> "tuple[Model, int, NDArray[np.int64]] | None":
+        """A model that implies this one and looks at groups of values of one attribute only.
+
+        With that attribute, and the group of each of its values.  None where there is none.
+        """
+        return None
+
     def pricing(self, table: Group, k: int, sizes: int = 0) -> Sequence[Part]:
         """Pricing problems of classes of at least k rows; none: only the number of rows is priced.
 

@@ -106,6 +106,14 @@ class TCloseness(PerAttribute):
             return TCloseness(self.t, Equal(), self.attribute)
         return self
 
+    def in_groups(self, table: Group) -> tuple[Model, int, NDArray[np.int64]] | None:
+        """The distance's groups, of the only attribute."""
+        for a in self.attributes(table):
+            found = self.distance.in_groups(table.sizes[a], self.t)
+            if found is not None and self.attributes(table) == (a,):
+                return TCloseness(found[1], found[0], a), a, found[2]
+        return None
+
     def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
         """By total variation, by a potential, or both."""
         counts = table.histograms[a].tolist()

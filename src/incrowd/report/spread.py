@@ -10,8 +10,9 @@ from incrowd.measures.orders import natural_order
 from incrowd.measures.people import agreement
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, Histograms
-from incrowd.privacy.distance import Equal, GroundDistance, Ordered
+from incrowd.privacy.distance import Equal, GroundDistance
 from incrowd.privacy.model import Model
+from incrowd.privacy.ordered import Ordered
 from incrowd.tables.base import Column
 from incrowd.text.numerals import POINT
 

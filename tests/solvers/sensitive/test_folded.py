@@ -1,5 +1,7 @@
 """Tests attributes of many values, of which the search takes several for one."""
 
+from fractions import Fraction
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,11 +10,14 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from dial import few
+from incrowd.privacy import ordered
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.ordered import Ordered
 from incrowd.privacy.people import People
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.solvers.sensitive import rules
 
 values_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 19)), min_size=1, max_size=12)
@@ -30,11 +35,10 @@ def narrow(monkeypatch):
 def test_what_is_lawful_when_folded_is_lawful(values) -> None:
     table = Group(np.array(values, np.int32), (3, 20))
     model = KAnonymity(2) & DistinctDiversity(2, 0) & People(2, 1)
-    sizes = rules.folded(model, table)
-    codes = table.values % np.array(sizes)
-    assert sizes == (3, 4)
-    assert (codes[:, 0] == table.values[:, 0]).all()
-    part = Group(codes, sizes)
+    stricter, folds = rules.folded(model, table)
+    part = folds.group(table)
+    assert stricter.parts == model.parts and part.sizes == (3, 4)
+    assert (part.values[:, 0] == table.values[:, 0]).all()
     if model.lawful(part, part):
         assert model.lawful(table, table)
 
@@ -43,9 +47,39 @@ def test_only_what_is_told_apart_is_folded() -> None:
     """Tests that shares of values are left as they are."""
     table = Group(np.arange(40, dtype=np.int32).reshape(20, 2), (40, 40))
     both = FrequencyDiversity(2, 1) & People(2, 1)
-    sizes = rules.folded(both, table)
-    assert (table.values % np.array(sizes) == table.values).all()
-    assert sizes == (40, 40)
+    assert rules.folded(both, table)[1].group(table) is table
+
+
+@settings(max_examples=few(60), deadline=None)
+@given(data=st.data(), t=st.sampled_from(["0.3", "0.45", "0.7"]))
+def test_what_is_close_in_groups_is_close(data: st.DataObject, t: str) -> None:
+    """Tests groups of ordered values: a stricter threshold, and no other model on the values."""
+    values = data.draw(st.integers(120, 150))
+    order = data.draw(st.permutations(range(values)))
+    rows = data.draw(st.lists(st.integers(0, values - 1), min_size=2, max_size=40))
+    table = Group(np.array(rows, np.int32)[:, None], (values,))
+    model = KAnonymity(2) & TCloseness(t, Ordered((*order,)))
+    with pytest.MonkeyPatch.context() as more:
+        more.setattr(ordered, "GIVEN_UP", Fraction(1, 4))
+        stricter, folds = rules.folded(model, table)
+        both = model & FrequencyDiversity(2)
+        assert rules.folded(both, table)[1].group(table) is table
+    fewer = folds.group(table)
+    assert fewer.sizes[0] < values / 2
+    assert stricter.lawful(fewer, fewer)
+    for size in range(2, len(rows)):
+        part = Group(table.values[:size], table.sizes)
+        if stricter.lawful(folds.group(part), fewer):
+            assert model.lawful(part, table)
+
+
+def test_how_near_the_threshold_of_groups_is() -> None:
+    """Tests that a class may be as far off as groups allow, but for the share given up."""
+    found = Ordered().in_groups(10_001, Fraction(3, 10))
+    assert found is not None
+    _, t, group = found
+    assert 0.97 * 0.3 < t <= 0.3 and 300 < group.max() < 350
+    assert Ordered().in_groups(20, Fraction(3, 10)) is None
 
 
 @pytest.mark.parametrize("seed", range(few(3, 1)))

@@ -4,13 +4,15 @@ A stricter law stands in, so that every release is lawful, at a price in cost: s
 the models.  Where there is none either, the predicate is called back.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.law import CALLED, DISTINCT, ROWS, Laws
 from incrowd.privacy.laws import laws_of
-from incrowd.privacy.model import Model
+from incrowd.privacy.model import Model, all_of
 from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.assignment import Rules
 
@@ -25,10 +27,9 @@ def rules_of(problem: Problem) -> Rules:
     OutOfScopeError: numbers too large for 64 bits.
     """
     instance, table = problem.instance, problem.table
-    model = problem.model.stand_in(table)
-    codes, sizes = instance.sensitive_codes, folded(model, table)
-    if sizes != table.sizes:  # of the table that classes are compared with, which may hold more
-        codes, table = codes % np.array(sizes), Group(table.values % np.array(sizes), sizes)
+    model, folds = folded(problem.model.stand_in(table), table)
+    codes = folds.of(instance.sensitive_codes)
+    table = folds.group(table)  # that classes are compared with, which may hold more
     laws = laws_of(model, table)
     least = np.maximum(laws.least, problem.smallest_class)
     if not model.stays_lawful:  # what a class of too few rows lacks are rows: that guides the moves
@@ -68,27 +69,52 @@ def compact(
     return laws, number[places]
 
 
-def folded(model: Model, table: Group) -> tuple[int, ...]:
-    """Return the numbers of values of attributes, of which those with many have fewer.
+class Folds(NamedTuple):
+    """Fewer values of each attribute: which value counts as which; None: as they stand."""
+
+    values: tuple[NDArray[np.int64] | None, ...]
+
+    def of(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return codes, shape (rows, attributes), of the fewer values."""
+        if not any(fold is not None for fold in self.values):
+            return codes
+        columns = zip(codes.T, self.values, strict=True)
+        kept = [own if fold is None else fold[own] for own, fold in columns]
+        return np.column_stack(kept).astype(codes.dtype)
+
+    def group(self, table: Group) -> Group:
+        """Return a group of rows with the fewer values."""
+        if not any(fold is not None for fold in self.values):
+            return table
+        sizes = zip(table.sizes, self.values, strict=True)
+        fewer = (size if fold is None else int(fold.max()) + 1 for size, fold in sizes)
+        return Group(self.of(table.values), tuple(fewer))
+
+
+def folded(model: Model, table: Group) -> tuple[Model, Folds]:
+    """Return a model that implies another, and the fewer values that it looks at.
 
     Of an attribute of which only different values are counted, such as persons, several values may
-    be taken for one, those alike modulo that number: a class with l different ones has l different
+    be taken for one, those alike modulo some number: a class with l different ones has l different
     values, so releases stay lawful, and a histogram fits into memory.  Few lawful classes are lost:
-    l values drawn from ``FOLDS``·l² differ but for one case in 2·``FOLDS``.
+    l values drawn from ``FOLDS``·l² differ but for one case in 2·``FOLDS``.  Of others a model may
+    know groups (``Model.in_groups``), where no other model looks at the attribute.
     """
-    needed: dict[int, int] = {}
-    others = set()
-    for part in model.parts:
-        laws = part.law(table)
-        if laws is None:
-            return table.sizes
-        for kind, attribute, data in laws:
-            if kind == DISTINCT:
-                needed[attribute] = max(needed.get(attribute, 0), int(data[0]))
-            elif kind != ROWS:
-                others.add(attribute)
-    sizes = list(table.sizes)
-    for attribute, l in needed.items():  # noqa: E741
-        if attribute not in others:
-            sizes[attribute] = min(sizes[attribute], max(FEWEST, FOLDS * l * l))
-    return tuple(sizes)
+    asked = [part.law(table) for part in model.parts]
+    folds: list[NDArray[np.int64] | None] = [None] * len(table.sizes)
+    if any(laws is None for laws in asked):
+        return model, Folds((*folds,))
+    seen = [{law.attribute for law in laws or () if law.kind != ROWS} for laws in asked]
+    every = [law for laws in asked for law in laws or () if law.kind != ROWS]
+    for a, size in enumerate(table.sizes):
+        own = [law for law in every if law.attribute == a]
+        if own and all(law.kind == DISTINCT for law in own):
+            l = max(int(law.data[0]) for law in own)  # noqa: E741
+            most = max(FEWEST, FOLDS * l * l)
+            folds[a] = np.arange(size) % most if size > most else None
+    parts = [*model.parts]
+    for i, part in enumerate(model.parts):
+        found = part.in_groups(table)
+        if found is not None and sum(found[1] in other for other in seen) == 1:
+            parts[i], a, folds[a] = found
+    return all_of(parts), Folds((*folds,))
