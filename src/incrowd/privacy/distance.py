@@ -283,13 +283,19 @@ class Hierarchical(ClosedForm):
         return len(levels), np.ravel(levels)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
-        """Then the number of levels, of each its nodes, the node of each value, C of each node."""
+        """Then the number of levels, and the values so that those of any node stand together.
+
+        Of each level: its nodes, where each ends among the values, and C of each node.
+        """
         rows, levels = sum(table), self.below_root(len(table))
         limit(t.denominator * rows * rows * max(len(levels), 1), name)
+        order = np.lexsort(levels) if levels else np.arange(len(table))
         data = [t.numerator * max(len(levels), 1), t.denominator, rows, len(levels)]
+        data += order.tolist()
         for level in levels:
-            data += [int(level.max()) + 1, *level.tolist()]
-            data += np.bincount(level, table).astype(np.int64).tolist()
+            ends = np.append(np.flatnonzero(np.diff(level[order])) + 1, len(table))
+            sums = np.add.reduceat(np.array(table)[order], np.append(0, ends[:-1]))
+            data += [len(ends), *ends.tolist(), *sums.tolist()]
         return NODES, data
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:

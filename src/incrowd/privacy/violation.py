@@ -204,16 +204,17 @@ def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
     """td·Σ over levels and nodes of (h·N − n·C)⁺ − tn·levels·n·N."""
     table_rows, levels, values = data[2], data[3], len(part)
     surplus = 0
-    at = 4
+    at = 4 + values
     for _ in range(levels):
         nodes = data[at]
-        for node in range(nodes):
+        x = 0
+        for node in range(at + 1, at + 1 + nodes):
             held = 0
-            for v in range(values):
-                if data[at + 1 + v] == node:
-                    held += part[v]
-            surplus += max(0, held * table_rows - rows * data[at + 1 + values + node])
-        at += 1 + values + nodes
+            while x < data[node]:
+                held += part[data[4 + x]]
+                x += 1
+            surplus += max(0, held * table_rows - rows * data[node + nodes])
+        at += 1 + 2 * nodes
     unit = data[1] * table_rows * max(levels, 1)
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, unit)
 
