@@ -62,11 +62,11 @@ def main() -> None:
         frame, k=5, sensitive="value", t=asked.t, distance=asked.distance, hierarchies=ladder,
         time_limit=asked.time_limit, gap=0.01, seed=1,
     )  # fmt: skip
+    took = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
         f"{frame.height:,} rows, {frame['value'].n_unique():,} values: cost {release.cost:,}, "
-        f"bound {release.lower_bound:,}, gap {release.gap:.1%}, CPU {time.process_time() - began:.0f} s, "
-        f"{peak:.2f} GiB"
+        f"bound {release.lower_bound:,}, gap {release.gap:.1%}, CPU {took:.0f} s, {peak:.2f} GiB"
     )
 
 
