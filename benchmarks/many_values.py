@@ -16,32 +16,20 @@ import polars as pl
 
 import incrowd as ic
 from incrowd.run import clock
+from persons import drawn, skewed
 
 
 def people(kind: str, rows: int) -> pl.DataFrame:
     """Return the table; its last column is called ``value``."""
     rng = np.random.default_rng(0)
-
-    def drawn(values: int, skew: float) -> np.ndarray:
-        share = (1 + np.arange(values)) ** -skew
-        return rng.choice(values, rows, p=share / share.sum())
-
-    columns = {
-        "sex": rng.integers(0, 2, rows),
-        "born": 1920 + 5 * np.clip(rng.normal(9, 4, rows).round().astype(int), 0, 18),
-        "ethnicity": drawn(6, 1.5),
-        "language": drawn(8, 2.0),
-        "insurance": drawn(4, 1.0),
-        "marital": drawn(4, 0.7),
-        "ward": drawn(12, 0.8),
-    }
+    columns = skewed(rng, rows) | {"ward": drawn(rng, 12, 0.8, rows)}
     if kind == "income":
         value = np.exp(rng.normal(10, 0.6, rows)).round().astype(int)
     elif kind == "diagnosis":
-        value = drawn(100, 0.9)
+        value = drawn(rng, 100, 0.9, rows)
     else:
         codes = np.array([f"{chr(65 + i // 100)}{i % 100:02d}" for i in rng.permutation(2000)])
-        value = codes[drawn(2000, 0.9)]
+        value = codes[drawn(rng, 2000, 0.9, rows)]
     return pl.DataFrame(columns | {"value": value})
 
 

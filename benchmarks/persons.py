@@ -34,29 +34,35 @@ def repeated(path: str) -> pl.DataFrame:
     return table[row].with_columns(person, (pl.col("age") + pl.Series(visit)).alias("age"))
 
 
+def drawn(rng: np.random.Generator, values: int, skew: float, rows: int) -> np.ndarray:
+    """Return one of so many values for each row, the first ones more often."""
+    share = (1 + np.arange(values)) ** -skew
+    return rng.choice(values, rows, p=share / share.sum())
+
+
+def skewed(rng: np.random.Generator, people: int) -> dict[str, np.ndarray]:
+    """Return six quasi-identifiers of so many people."""
+    return {
+        "sex": rng.integers(0, 2, people),
+        "born": 1920 + 5 * np.clip(rng.normal(9, 4, people).round().astype(int), 0, 18),
+        "ethnicity": drawn(rng, 6, 1.5, people),
+        "language": drawn(rng, 8, 2.0, people),
+        "insurance": drawn(rng, 4, 1.0, people),
+        "marital": drawn(rng, 4, 0.7, people),
+    }
+
+
 def visits(people: int) -> pl.DataFrame:
     """Return the second table: what people are is skewed, and where they are treated too."""
     rng = np.random.default_rng(0)
-
-    def drawn(values: int, skew: float, rows: int) -> np.ndarray:
-        share = (1 + np.arange(values)) ** -skew
-        return rng.choice(values, rows, p=share / share.sum())
-
-    of_person = {
-        "sex": rng.integers(0, 2, people),
-        "born": 1920 + 5 * np.clip(rng.normal(9, 4, people).round().astype(int), 0, 18),
-        "ethnicity": drawn(6, 1.5, people),
-        "language": drawn(8, 2.0, people),
-        "insurance": drawn(4, 1.0, people),
-        "marital": drawn(4, 0.7, people),
-    }
+    of_person = skewed(rng, people)
     number = rng.geometric(0.2, people)
     person = np.repeat(np.arange(people), number)
     frame = {name: values[person] for name, values in of_person.items()}
-    home = drawn(12, 0.8, people)[person]  # most visits are to one ward
-    ward = np.where(rng.random(len(person)) < 0.7, home, drawn(12, 0.8, len(person)))
-    frame |= {"ward": ward, "year": 2015 + drawn(6, 0.3, len(person)), "person": person}
-    frame["diagnosis"] = drawn(150, 0.9, len(person))
+    home = drawn(rng, 12, 0.8, people)[person]  # most visits are to one ward
+    ward = np.where(rng.random(len(person)) < 0.7, home, drawn(rng, 12, 0.8, len(person)))
+    frame |= {"ward": ward, "year": 2015 + drawn(rng, 6, 0.3, len(person)), "person": person}
+    frame["diagnosis"] = drawn(rng, 150, 0.9, len(person))
     return pl.DataFrame(frame)
 
 

@@ -77,9 +77,8 @@ def least_beyond(falling: Sequence[int], size: int) -> Callable[[int, int], int]
 
 def least_far(table: Sequence[int], size: int) -> Fraction:
     """Return the least Σ (h_v − n·q_v)⁺ of any histogram of n = ``size`` rows."""
-    rows = sum(table)
-    rest = sorted((Fraction(size * c, rows) % 1 for c in table), reverse=True)
-    return sum((1 - x for x in rest[: int(sum(rest))]), Fraction(0))
+    falling = sorted(table, reverse=True)
+    return Fraction(least_beyond(falling, size)(0, size), sum(table))
 
 
 def uneven_sizes(table: Sequence[int], t: Fraction, k: int, share: Fraction, most: int) -> int:

@@ -108,11 +108,12 @@ class TCloseness(PerAttribute):
 
     def in_groups(self, table: Group) -> tuple[Model, int, NDArray[np.int64]] | None:
         """The distance's groups, of the only attribute."""
-        for a in self.attributes(table):
-            found = self.distance.in_groups(table.sizes[a], self.t)
-            if found is not None and self.attributes(table) == (a,):
-                return TCloseness(found[1], found[0], a), a, found[2]
-        return None
+        attributes = self.attributes(table)
+        if len(attributes) != 1:
+            return None
+        a = attributes[0]
+        found = self.distance.in_groups(table.sizes[a], self.t)
+        return None if found is None else (TCloseness(found[1], found[0], a), a, found[2])
 
     def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
         """By total variation, by a potential, or both."""
