@@ -23,7 +23,7 @@ CELLS = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
 INSTANCE, _ = from_codes(CELLS, sensitive=np.array([0, 0, 1, 1, 2, 1]))
 MANY = all_of([AlphaK(f"0.{900 + i}", 1 + i % 3) for i in range(99, -1, -1)])
 MODELS: list[Model] = [
-    *(AlphaK(alpha, k) for alpha, k in product(("0.4", "0.5", "0.9"), (1, 2))),
+    *(AlphaK(alpha, k) for alpha, k in product(("0.4", "0.6", "0.9"), (1, 2))),
     *(AlphaK(alpha, 1, None, (0, 2)) for alpha in ("0.4", "0.6")),
     *(DistinctDiversity(level) for level in (1, 2, 3)),
     *(FrequencyDiversity(level) for level in (2, 3)),

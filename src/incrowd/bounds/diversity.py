@@ -55,10 +55,9 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
         room += min(caps[v], float(pad.filled[v])) - low
     if must > 0 or have + room < size - 1e-6 or have > size + 1e-6:
         return IMPOSSIBLE, 0
-    while have < size - 1e-12:
-        x = dearest_next(caps, pad)
-        if x < 0:
-            break
+    open_ = heaped(caps, pad)
+    while open_ > 0 and have < size - 1e-12:
+        x = pad.plan[0]
         v = pad.present[x]
         begin = pad.mass[x]
         end = min(floor(begin) + 1.0, min(caps[v], float(pad.filled[v])), begin + (size - have))
@@ -66,21 +65,56 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
             break
         total, out = take(x, start[v], begin, end, total, size, out, pad)
         have += end - begin
+        if not within(x, caps, pad):
+            open_ -= 1
+            x = pad.plan[open_]
+        sink(0, open_, x, pad)
     return total, out
 
 
 @inner_kernel
-def dearest_next(caps: Any, pad: Any) -> int:
-    """Return which of the values present has the dearest copy left within its cap, or −1."""
-    best = -1
+def within(x: int, caps: Any, pad: Any) -> bool:
+    """Whether the x-th value present has a copy left within its cap."""
+    v = pad.present[x]
+    return pad.mass[x] < min(caps[v], float(pad.filled[v]))
+
+
+@inner_kernel
+def heaped(caps: Any, pad: Any) -> int:
+    """List in ``plan`` which of the values present have copies left within their caps.
+
+    As a heap, the value with the dearest next copy on top; return how many there are.
+    """
+    n = 0
     for x in range(pad.state[0]):
-        v = pad.present[x]
-        if (best < 0 or pad.price[x] > pad.price[best]) and pad.mass[x] < min(
-            caps[v], float(pad.filled[v])
-        ):
-            best = x
+        if within(x, caps, pad):
+            pad.plan[n] = x
+            n += 1
+    for j in range(n // 2 - 1, -1, -1):
+        sink(j, n, pad.plan[j], pad)
     pad.state[LOOKS] += pad.state[0]
-    return best
+    return n
+
+
+@inner_kernel
+def sink(j: int, n: int, x: int, pad: Any) -> None:
+    """Put the x-th value present at place j of the heap of n, or below."""
+    while 2 * j + 1 < n:
+        child = 2 * j + 1
+        if child + 1 < n and dearer(pad.plan[child + 1], pad.plan[child], pad):
+            child += 1
+        pad.state[LOOKS] += 1
+        if not dearer(pad.plan[child], x, pad):
+            break
+        pad.plan[j] = pad.plan[child]
+        j = child
+    pad.plan[j] = x
+
+
+@inner_kernel
+def dearer(x: int, y: int, pad: Any) -> bool:
+    """Whether the next copy of x is dearer than that of y; of equal ones the first met counts."""
+    return pad.price[x] > pad.price[y] or (pad.price[x] == pad.price[y] and x < y)
 
 
 @inner_kernel

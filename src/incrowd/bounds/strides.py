@@ -78,8 +78,9 @@ class Strides:
 
     @classmethod
     def by_caps(cls, value: NDArray[np.int32], caps: NDArray[np.float64]) -> "Strides":
-        """Return longer strides for values of small caps."""
-        return cls(np.maximum(1.0, WEIGHT / np.maximum(caps, 1e-12))[value], value, caps)
+        """Return longer strides for values of small caps, where others have larger ones."""
+        longer = np.maximum(1.0, WEIGHT / np.maximum(caps, 1e-12))
+        return cls((longer / longer.min())[value], value, caps)
 
     def law(self) -> Law:
         """Return what kernels go by, with scratch of its own."""

@@ -83,6 +83,9 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
                 if kind == "delta-disclosure":  # every value is there
                     all_of = sensitive[column].n_unique()
                     rules.append({"rule": "distinct", "l": all_of, "column": column})
+                if kind == "alpha-k" and "values" not in model:  # 1/alpha is l or more
+                    l = floor(1 / number(model, "alpha"))  # noqa: E741
+                    rules.append({"rule": "frequency", "l": l, "column": column})
                 continue
             l = number(model, "l", whole=kind != "entropy")  # noqa: E741
             name = "frequency" if kind == "frequency" else "distinct"

@@ -17,6 +17,7 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
 from incrowd.privacy.law import ROWS, Law, shares
 from incrowd.privacy.numbers import Exact, exact, whole, written
+from incrowd.privacy.pricing import Part, frequency_part
 
 
 @dataclass(frozen=True, init=False)
@@ -104,6 +105,12 @@ class AlphaK(PerAttribute):
         free = [self.values is not None and v not in self.values for v in range(len(table))]
         high = [Fraction(1) if unguarded else self.alpha for unguarded in free]
         return shares(self.name, sum(table), self.alpha.denominator, high)
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """Where every value is guarded and 1/alpha is whole, this is frequency diversity."""
+        if self.values is None and self.alpha.numerator == 1:
+            return [frequency_part(self.alpha.denominator, k, a, table.sizes[a])]
+        return super().priced(a, k, table, sizes)
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
         """alpha and k, and the values that alone are guarded."""

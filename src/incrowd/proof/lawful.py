@@ -83,9 +83,14 @@ def rules_of(
                 if charging():
                     rules.append({"rule": "once", "t": t, "column": column})
             elif kind in SHARED:
-                rules.append({"rule": "shares", **model, "column": column})
+                shares = {"rule": "shares", **model, "column": column}
+                most = Fraction(model.get("alpha", 2))
+                if "values" in model or most.numerator > 1:
+                    rules.append(shares)
+                else:  # as the model is priced
+                    rules.append({"rule": "frequency", "l": most.denominator, "column": column})
                 if charging():
-                    rules.append(rules[-1] | {"rule": "once"})
+                    rules.append(shares | {"rule": "once"})
                 if kind == "delta-disclosure":
                     rules.append({"rule": "distinct", "l": values[column], "column": column})
             elif kind not in ("k-anonymity", "t-closeness"):
