@@ -14,6 +14,7 @@ import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import did_you_mean
 from incrowd.tables.dialect import marked_encoding
+from incrowd.text.models import models_in_words
 from incrowd.text.units import counted
 
 TEXT = "a,b\n1,é\n1,é\n2,ü\n2,ü\n"
@@ -173,3 +174,14 @@ def test_one_version() -> None:
     said = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     cited = re.search(r"(?m)^version: (.*)$", (root / "CITATION.cff").read_text("utf-8"))
     assert cited and ic.__version__ == said == cited[1]
+
+
+def test_models_of_many_columns_are_named_once() -> None:
+    """Tests that closeness of each of two columns is one model; a joint one is of its columns."""
+    names = ["2-anonymity", "0.3-closeness of 'a'", "disjoint 2-diversity of 'a', 'b'"]
+    assert models_in_words(names) == " and ".join(names)
+    names += ["0.3-closeness of \"it's of 'c'\"", "disjoint 2-diversity of 'c', 'd'"]
+    assert models_in_words(names) == (
+        "2-anonymity and 0.3-closeness of each of 'a', \"it's of 'c'\" and "
+        "disjoint 2-diversity of 'a', 'b' and disjoint 2-diversity of 'c', 'd'"
+    )

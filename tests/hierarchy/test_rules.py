@@ -236,6 +236,7 @@ def test_numbers_outside_a_rule_name_their_row() -> None:
 def test_dates_as_they_are_written() -> None:
     """Tests formats, alone and together where each value is one date by them."""
     source = parse("date:format=%d/%m/%Y,year,20years,century")
+    assert isinstance(source, Dates) and source.in_words == "year, then 20 years, then century"
     assert paths(source, ["31/12/1999", None, "01/02/2021"]) == [
         ("31/12/1999", "1999", "1980-1999", "1900-1999", "*"),
         ("01/02/2021", "2021", "2020-2039", "2000-2099", "*"),

@@ -232,6 +232,9 @@ def test_printed_figures_are_never_too_good() -> None:
     text = str(measure(pl.DataFrame(TABLE_2), ["zip"], "disease", subsets=1))
     assert "3-anonymous" in text
     assert "zip" in text
+    many = pl.DataFrame({f"illness{j:02}": [j, 2 * j] for j in range(12)})  # not all abreast
+    text = str(measure(many.with_columns(q=1), "q", many.columns))
+    assert all(name in text for name in many.columns) and text.count("disjoint l") == 1
 
 
 BAD = [

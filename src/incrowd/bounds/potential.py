@@ -155,9 +155,7 @@ def fill_on_line(fall: float, step: float, shape: Any, values: int, pad: Any) ->
 
 
 @inner_kernel
-def turn(
-    v: int, w: int, fall: float, step: float, shape: Any, values: int, pad: Any
-) -> int:  # fmt: skip
+def turn(v: int, w: int, fall: float, step: float, shape: Any, values: int, pad: Any) -> int:
     """Return the first place after v from which on w is better, w being the next one present."""
     middle = (shape[v] + shape[w]) / 2
     if fall > 0:

@@ -14,6 +14,7 @@ from incrowd.policy.served import require_served
 from incrowd.policy.table import LEVELS
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
+from incrowd.text.models import models_in_words
 from incrowd.text.units import at_most, in_units, shown, shown_share
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def bound_record(
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
     return (
-        f"no lawful release ({' and '.join(record['models'])}) costs less than "
+        f"no lawful release ({models_in_words(record['models'])}) costs less than "
         f"{shown(record['lower_bound'])}, "
         f"{shown_share(record['bound_fraction'])} of the most a release can cost"
     )

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from incrowd.text.models import models_in_words
 from incrowd.text.units import counted, shown, shown_gap, shown_price, up
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def summary(release: "Release") -> str:
         (
             "rows",
             f"{release.rows:,}{_beside(release)} in {classes}, the smallest of "
-            f"{release.smallest_class:,} ({' and '.join(release.models)})",
+            f"{release.smallest_class:,} ({models_in_words(release.models)})",
         ),
         *_combinations(release),
         *_people(release),

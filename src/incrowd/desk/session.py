@@ -29,6 +29,7 @@ from incrowd.tables.atomic import alone_in, stamp_of
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
 from incrowd.text.missing import marks_of
+from incrowd.text.models import models_in_words
 
 KS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 SWEEP_SECONDS, SWEEP_GAP = 20.0, 0.05
@@ -281,7 +282,7 @@ class Session:
                 "cost": float(release.cost),
                 "bound": float(release.lower_bound),
                 "gap": release.gap,
-                "name": name or " and ".join(release.models),
+                "name": name or models_in_words(release.models),
                 "ask": making.asked.record(),
             }
             self.become(replace(self.now, kept=(*self.now.kept, facts)))

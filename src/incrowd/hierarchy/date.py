@@ -19,6 +19,7 @@ LABELS: dict[str, Callable[[date], str]] = {
     "20years": lambda d: f"{d.year // 20 * 20:04}-{d.year // 20 * 20 + 19:04}",
     "century": lambda d: f"{d.year // 100 * 100:04}-{d.year // 100 * 100 + 99:04}",
 }
+SPOKEN = {"20years": "20 years"}
 STEPS = ("month", "quarter", "year", "decade")
 FORMAT = "format="
 MONTHS = ("%Y-%m", "%m/%Y", "%m.%Y")
@@ -68,6 +69,11 @@ class Dates:
     def of_months(self) -> bool:
         """Whether dates are months and years, without a day."""
         return tells_no_day(self.formats)
+
+    @property
+    def in_words(self) -> str:
+        """The steps as a sentence has them."""
+        return ", then ".join(SPOKEN.get(step, step) for step in self.steps)
 
     def __str__(self) -> str:
         formats = [f"{FORMAT}{'|'.join(self.formats)}"] if self.formats else []

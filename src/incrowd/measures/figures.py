@@ -1,5 +1,6 @@
 """What ``measure`` finds, as frozen values; ``Measure.record`` is the JSON object."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from math import isfinite
@@ -16,6 +17,7 @@ Figure = int | Fraction | float
 PEOPLE = "people", "rows whose class is one person's"
 SHOWN = 12
 """Class sizes, and subsets of each size, that are listed."""
+ABREAST = 5  # sensitive attributes whose figures stand side by side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +219,10 @@ class Measure(Tabled):
             parts.append(risk_grid(self.risk))
         if self.groups is not None:
             parts.append(groups_grid(self.groups))
-        if self.sensitive:
-            parts.append(sensitive_grid(self.sensitive, self.disjoint_l))
+        starts = range(0, len(self.sensitive), ABREAST)
+        parts += [sensitive_grid(self.sensitive[j : j + ABREAST]) for j in starts]
+        if len(self.sensitive) > 1:
+            parts[-1].add_row(*disjoint_row(self.disjoint_l))
         if self.combinations:
             parts.append(combinations_grid(self))
         if self.subsets:
@@ -311,8 +315,8 @@ def groups_grid(found: GroupFigures) -> Grid:
     return made
 
 
-def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) -> Grid:
-    """One column for each sensitive attribute, one line for each model."""
+def sensitive_grid(found: Sequence[SensitiveFigures]) -> Grid:
+    """One column for each of some sensitive attributes, one line for each model."""
     made = grid(("the table obeys", *(named(one.name).plain for one in found)))
     made.add_row("distinct l up to", *(str(one.distinct_l) for one in found))
     made.add_row("frequency l up to", *(down(one.frequency_l) for one in found))
@@ -329,10 +333,12 @@ def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) ->
     made.add_row("β, basic, from", *(up(one.beta) for one in found))
     made.add_row("β, enhanced, from", *(up(one.enhanced_beta) for one in found))
     made.add_row("δ above", *(up(one.delta) for one in found))
-    if len(found) > 1:
-        shown = "not searched" if disjoint is None else str(disjoint)
-        made.add_row("disjoint l, all together, up to", shown, *("" for _ in found[1:]))
     return made
+
+
+def disjoint_row(found: int | None) -> tuple[str, str]:
+    """What all sensitive attributes obey together."""
+    return "disjoint l, all together, up to", "not searched" if found is None else str(found)
 
 
 def combinations_grid(found: Measure) -> Grid:

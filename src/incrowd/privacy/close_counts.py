@@ -9,6 +9,10 @@ from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 
+import numpy as np
+
+from incrowd.privacy.distance import rounding
+
 
 def close_counts(table: Sequence[int], t: Fraction, size: int, most: int) -> list[list[int]] | None:
     """Return every histogram of ``size`` rows within ``t`` of the table's; None for over ``most``.
@@ -77,8 +81,8 @@ def least_beyond(falling: Sequence[int], size: int) -> Callable[[int, int], int]
 
 def least_far(table: Sequence[int], size: int) -> Fraction:
     """Return the least Σ (h_v − n·q_v)⁺ of any histogram of n = ``size`` rows."""
-    falling = sorted(table, reverse=True)
-    return Fraction(least_beyond(falling, size)(0, size), sum(table))
+    rows = sum(table)
+    return Fraction(rounding(size, np.array(table, np.int64), rows), rows)
 
 
 def uneven_sizes(table: Sequence[int], t: Fraction, k: int, share: Fraction, most: int) -> int:

@@ -28,6 +28,7 @@ from incrowd.privacy.distance import GroundDistance
 from incrowd.privacy.law import Law
 from incrowd.privacy.linear import Linear, together
 from incrowd.privacy.pricing import Part
+from incrowd.text.models import models_in_words
 
 Values = Mapping[str, Sequence[str | None]]
 """Each sensitive column's values by code, columns in the order of the attributes."""
@@ -92,7 +93,7 @@ class Model(ABC):
 
     def in_words(self, columns: Sequence[str]) -> str:
         """Return the name as messages say it, with the columns it looks at."""
-        return " and ".join(self.names(columns))
+        return models_in_words(self.names(columns))
 
     def __and__(self, other: "Model") -> "Model":
         """Both must hold."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
+from incrowd.text.models import models_in_words
 from incrowd.text.units import Priced, shown, warned
 
 
@@ -55,7 +56,7 @@ class Figures(Priced):
     def __repr__(self) -> str:
         return (
             f"<{self.called}: {self.rows} rows × {self.columns} quasi-identifiers, "
-            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
+            f"{models_in_words(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
             f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}{warned(self.warnings)}>"
         )

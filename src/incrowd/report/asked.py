@@ -3,6 +3,7 @@
 from incrowd.report.html import Html, alone_table, cell_text, joined, listed, tag
 from incrowd.report.page import Section, paragraphs
 from incrowd.report.view import View
+from incrowd.text.models import models_in_words
 from incrowd.text.units import counted, up
 
 AT_MOST = (
@@ -19,7 +20,7 @@ def asked(view: View) -> Section:
     rows += [[cell_text(c), "sensitive", "published unchanged", "–"] for c in view.sensitive]
     rows += [[cell_text(c), "other", "published unchanged", "–"] for c in view.keep]
     rows += [[cell_text(c), "pseudonym", "a keyed hash of its value", "–"] for c in view.pseudonyms]
-    names = " and ".join(view.models)
+    names = models_in_words(view.models)
     left = ""
     if view.left_out:
         words = "column is" if view.left_out == 1 else "columns are"

@@ -19,6 +19,7 @@ from incrowd.tables.base import Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.dialect import BOM
 from incrowd.tables.files import output_format
+from incrowd.text.models import models_in_words
 from incrowd.text.numerals import POINT, pointed, thousands_marks
 from incrowd.text.paths import readable
 
@@ -61,7 +62,7 @@ def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]
     return {
         "profile": "tabular-data-package",
         "name": name,
-        "title": f"Release obeying {' and '.join(view.models)}",
+        "title": f"Release obeying {models_in_words(view.models)}",
         "resources": [resource(view, output, beside)],
         "incrowd": {
             "version": view.version,

@@ -23,6 +23,7 @@ from incrowd.report.sections import MOST_PAIRS
 from incrowd.report.view import Inside, bars_of, require_group, require_whole
 from incrowd.tables.base import Column
 from incrowd.tables.files import alike
+from incrowd.text.models import models_in_words
 from incrowd.text.units import at_most, counted, shown, shown_gap
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def people_of(release: "Published") -> list[tuple[str, str]]:
 
 def smallest_of(release: "Published") -> list[tuple[str, str]]:
     """Return the line on the smallest class, or on the smallest group of each combination."""
-    asked = " and ".join(release.models)
+    asked = models_in_words(release.models)
     if release.protected is None:
         return [("smallest class", f"{release.smallest_class:,} ({asked})")]
     fewest = ", ".join(f"{rows:,}" for rows in release.smallest_groups)
@@ -231,7 +232,7 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "changed_cells": release.changed_cells,
         **lacking(release),
         "k": int(release.k),
-        "models": " and ".join(release.models),
+        "models": models_in_words(release.models),
         **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),
         "cost": float(release.cost),
         "cost_fraction": release.cost_fraction,

@@ -39,8 +39,7 @@ def in_words(rule: str) -> str:
     """Return a rule as readers of a release understand it; itself where it says so best."""
     name, _, numbers = rule.partition(":")
     if name == "date":
-        steps = Dates.parse(numbers.split(",") if numbers else ()).steps
-        return ", then ".join(steps).replace("20years", "20 years")
+        return Dates.parse(numbers.split(",") if numbers else ()).in_words
     if name not in STEPS or re.fullmatch(r"[\d.,]+", numbers) is None:
         return rule
     steps = numbers.split(",")

@@ -10,7 +10,7 @@
     database.py     databases, by SQLAlchemy; adbc.py, sending.py    place.py, addresses.py  names
     sheets.py       workbooks; kinds.py, looks.py, opendocument.py, hidden.py: what their cells show
     sheets_write.py what a sheet holds of a release
-    native.py       data frames, through narwhals; readable.py    scalars.py  typed values as text
+    native.py       data frames, through narwhals; readable.py    scalars.py, times.py as text
     stat.py         SPSS, Stata and SAS files; stat_column.py, stat_beside.py, stat_write.py
     whose.py        whose each row is, by the columns that name a person
     derived.py      a column in place of another         totals.py  tables as exports leave them

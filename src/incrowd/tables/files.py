@@ -29,6 +29,7 @@ from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
 from incrowd.tables.sheets_write import require_held
 from incrowd.tables.stat import require_place_of
+from incrowd.tables.times import beyond, untold
 
 
 def read(
@@ -196,10 +197,9 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
         if name in whole.columns:
             try:
                 cells = whole.take(name, slice(0))
-                if cells.dtype.is_temporal():  # only the ends may lie outside the calendar
-                    own = whole.take(name, slice(None))
-                    cells = own.top_k(1).append(own.bottom_k(1))
                 encode_polars(cells, name)
+                if cells.dtype.is_temporal() and beyond(whole.take(name, slice(None))):
+                    raise InputError(untold(name))
             except InputError as error:
                 one = "one file, " if several else ""
                 way = f"; or write {one}.parquet or .arrow" if text else ""
@@ -259,7 +259,7 @@ def dialect_in(path: str | Path, columns: Sequence[str]) -> dict[str, str]:
     """
     if Path(path).is_dir():
         return {}
-    for cut in BY_NAME.values():
+    for cut in dict.fromkeys(BY_NAME.values()):
         header = cut.join(map(Dialect(cut).quoted, columns))
         header = (Dialect(cut).mark(header) + header).encode()
         with Path(path).open("rb") as file:

@@ -15,10 +15,10 @@ from incrowd.tables import readable, released
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
 from incrowd.tables.scalars import as_texts, require_one_kind
+from incrowd.tables.times import BEYOND, nanoseconds, untold
 from incrowd.text.marks import require_characters
 
 UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
-BEYOND = (OverflowError, ValueError, NotImplementedError)  # of times outside Python's calendar
 SPELLED = ("Decimal", "Duration")  # types whose cells have several texts
 CALENDAR = range(1, 10_000)  # the years that Python knows
 FEW = 2000  # rows that Python numbers faster than a join does: .02 ms for .6, on 12 rows
@@ -291,24 +291,14 @@ def _texts(values: Any, column: str) -> list[str]:
     """Return the texts of a polars series without nulls, to the nanosecond."""
     import polars as pl
 
-    dtype, finer = values.dtype, np.zeros(0, np.int64)
-    if dtype == pl.Time or getattr(dtype, "time_unit", None) == "ns":
-        steps = values.to_physical().to_numpy()
-        finer = steps % 1000
-        if dtype != pl.Time:  # rounded down, which polars does of times, but not of spans
-            coarse = (
-                pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us", dtype.time_zone)
-            )
-            values = pl.Series(steps // 1000).cast(coarse)
+    dtype, finer = values.dtype, nanoseconds(values)
+    if len(finer) and dtype != pl.Time:  # rounded down, which polars does of times, not of spans
+        coarse = pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us", dtype.time_zone)
+        values = (values.to_physical() // 1000).cast(coarse)
     try:
         return as_texts(values.to_list(), column, finer.tolist())
     except (*BEYOND, pl.exceptions.PanicException):
         raise InputError(untold(column)) from None
-
-
-def untold(column: str) -> str:
-    """Say that a column has times outside Python's calendar, such as the year 10000 or 0."""
-    return f"column {column!r} holds times that Python cannot tell; make it text"
 
 
 def from_native(data: Any) -> NativeTable:

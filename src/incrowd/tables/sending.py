@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import InputError
-from incrowd.tables.native import BEYOND, encode_polars
+from incrowd.tables.native import encode_polars
+from incrowd.tables.times import beyond, nanoseconds
 
 SENT = "incrowd rows that are sent"
 PLAIN = (pl.String, pl.Boolean, pl.Float64, pl.Float32)
@@ -40,14 +41,9 @@ def as_held(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 def _has_no_type(cells: pl.Series, kind: str) -> bool:
     """Whether a kind of database would hold these cells as others."""
-    held, finer = cells.dtype, False
-    if held == pl.Time or getattr(held, "time_unit", None) == "ns":
-        finer = bool((cells.to_physical() % 1000 != 0).any())
-    if held in (pl.Date, pl.Datetime):
-        try:
-            _ = cells.min(), cells.max()
-        except (*BEYOND, pl.exceptions.PanicException):
-            return True
+    held, finer = cells.dtype, bool(nanoseconds(cells.drop_nulls()).any())
+    if beyond(cells):
+        return True
     if isinstance(held, pl.Datetime) and held.time_zone is not None:
         return finer or held.time_zone != "UTC" or kind not in WITH_SPANS
     if held == pl.Duration:

@@ -19,8 +19,9 @@ from incrowd.errors import InputError
 from incrowd.tables.atomic import temporary
 from incrowd.tables.base import Table
 from incrowd.tables.kinds import EXACT, as_text
-from incrowd.tables.native import BEYOND, encode_polars
+from incrowd.tables.native import encode_polars
 from incrowd.tables.sheets import library
+from incrowd.tables.times import beyond, nanoseconds
 
 MOST_ROWS, MOST_COLUMNS = 1_048_575, 16_384
 """Rows of a sheet of Excel's, less the one with the names; and columns."""
@@ -107,14 +108,8 @@ def _require_texts(texts: pl.Series, what: str, form: str) -> None:
 
 def _of_python(series: pl.Series) -> list[Any] | None:
     """Return cells as Python's own values; None where these are not exactly the cells."""
-    kind = series.dtype
-    finer = kind == pl.Time or getattr(kind, "time_unit", None) == "ns"
-    if finer and (series.to_physical() % 1000 != 0).any():
-        return None
-    try:
-        return series.to_list()
-    except (*BEYOND, pl.exceptions.PanicException):
-        return None
+    finer = nanoseconds(series.drop_nulls()).any()
+    return None if finer or beyond(series) else series.to_list()
 
 
 def _fits(value: Any, form: str) -> bool:
