@@ -14,6 +14,7 @@ With N and C(v) as in ``sizes.py``, whole numbers throughout, in units of 1/(N·
 Proofs: docs/explanation/proof.md, "Charges".
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from incrowd.checker.inequality import Ints
 from incrowd.checker.limits import require_within
+from incrowd.checker.ranges import Windows
 
 STEEP, SLOPES, CHOICES = 16, 16, 4000
 STEPS, FEW, ROWS = 1 << 9, 1 << 9, 1 << 10  # steps in all for each row, and for so many rows more
@@ -150,6 +152,51 @@ def crowd_of(e: Ints, copies: Ints, value: Ints, values: int) -> Crowd:
     sums = np.cumsum(sums)
     sums -= sums[first[owner]]
     return Crowd(e, value, rank, sums, taken, owner, first)
+
+
+class Met(NamedTuple):
+    """The patterns of some rows that were charged, and how much.
+
+    Patterns of one cost, one inside another, count as the largest of them: classes that show them
+    may be merged, too.
+    """
+
+    rows: Any
+    charged: dict[tuple[Any, ...], int]
+
+    def more(self, at: Ints, cost: int, worth: Callable[[Ints, Ints], int]) -> int:
+        """Return what a pattern is charged beyond what is known.
+
+        at: the pattern's rows; cost: what it costs a row; worth: of excesses and copies.
+        """
+        shown, own = self.shown(at)
+        if own < cost:  # classes of these rows show another pattern, which is asked at its cost
+            return 0
+        before = self.charged.get(shown, 0)
+        now = worth(self.rows.price[at] - cost, self.rows.copies[at])
+        self.charged[shown] = max(now, before)
+        return self.charged[shown] - before
+
+    def shown(self, at: Ints) -> tuple[tuple[Any, ...], int]:
+        """Return the largest pattern that costs what the join of some rows does, and that cost."""
+        found, total = [], 0
+        for leaf, tree in zip(self.rows.leaf, self.rows.trees, strict=True):
+            low, high = int(leaf[at].min()), int(leaf[at].max())
+            if isinstance(tree, Windows):
+                inside = high <= tree.reach[low]
+                cost = tree.star if not inside else int(tree.up[high] - tree.down[low])
+                place = (int(tree.down[low]), int(tree.up[high]))
+                if low == high and (cost or low >= tree.known):  # the value itself
+                    cost, place = 0, (low,)
+                found.append(None if cost == tree.star else place)
+            else:
+                nodes, costs = tree
+                level = int((nodes[:, leaf[at]] != nodes[:, [low]]).any(axis=1).sum())
+                cost = int(costs[level, low])
+                level = int((costs[:, low] <= cost).sum()) - 1
+                found.append((level, int(nodes[level, low])))
+            total += cost
+        return tuple(found), total
 
 
 class Choice:

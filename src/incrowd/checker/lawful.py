@@ -37,7 +37,7 @@ import polars as pl
 from incrowd.checker import majorized
 from incrowd.checker.alike import whole_exceeds
 from incrowd.checker.capped import CappedCharges
-from incrowd.checker.charges import Charges
+from incrowd.checker.charges import Charges, Met
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
 from incrowd.checker.limits import allowed, require_within
@@ -178,7 +178,7 @@ class Lawful:
         require(len(by_size) <= len(valid), "more rules ask by size of class than there are models")
         once = [rule for rule in stated if rule["rule"] == "once"]
         require(len(once) <= 1, "patterns are charged by more than one rule")
-        self.k, self.rules, self.charging = k, [], None
+        self.k, self.rules, self.charging, self.met = k, [], None, Met(None, {})
         self.mark = numbered(sensitive.to_struct("values").rank("dense"))
         self.left = allowed(ENTRIES * (FEW + len(self.mark)))
         sizes, units = [len(self.mark), 1], [1]
@@ -237,12 +237,15 @@ class Lawful:
         matters = e + worth[group] > 0
         return State(depth, row[matters], group[matters], cost, worth)
 
-    def charge(self, e: Ints, copies: Ints, mark: Ints) -> int | None:
-        """Return what a pattern is charged whose rows have these excesses; None without charges."""
+    def charge(self, rows: Rows, at: Ints, cost: int) -> int | None:
+        """Return what a pattern of these rows is charged on top; None without charges."""
         if self.charging is None:
             return None
         charges, value_of_mark = self.charging
-        return charges.worth(e, copies, value_of_mark[mark])
+        if self.met.rows is not rows:  # another group of columns
+            self.met = Met(rows, {})
+        value = value_of_mark[rows.mark[at]]
+        return self.met.more(at, cost, lambda e, copies: charges.worth(e, copies, value))
 
 
 def value_by(mark: Ints, value: Ints) -> Ints:

@@ -185,7 +185,7 @@ def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     rows = inequality.merged(leaves, price + sets.lift, mark, trees)
     for at, cost in crowds.search_of(proof, law)(rows, k, keep):
         crowd = rows.price[at], rows.copies[at], rows.mark[at]
-        charge = law.charge(crowd[0] - cost, *crowd[1:]) if law else None
+        charge = law.charge(rows, at, cost) if law else None
         total -= charge or 0
         broken = charge is None and (not sets.total or sets.broken(*crowd, cost, k))
         row = int(rows.first[at[0]]) + 1
