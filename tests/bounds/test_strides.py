@@ -35,11 +35,13 @@ def test_no_class_within_the_caps_exceeds_the_mean(data: st.DataObject) -> None:
 
 
 def test_even_strides_are_plain() -> None:
-    """Tests that without caps any row may be all of a class."""
+    """Tests that without caps any row may be all of a class, and that even caps tell none apart."""
     even = Strides.even(3)
     assert even.lift() == 1.0
     assert even.mean_of(np.array([1.0, 4.0, 2.0])) == 4.0
     assert Strides.by_caps(np.array([0, 1], np.int32), np.array([1.0, 1.0])).lift() == 1.0
+    small = Strides.by_caps(np.arange(40, dtype=np.int32), np.full(40, 0.1))
+    assert small.of_row.tolist() == [1.0] * 40
 
 
 def rare(seed: int = 0, rows: int = 120) -> Instance:
