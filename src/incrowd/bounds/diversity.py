@@ -55,8 +55,8 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
         room += min(caps[v], float(pad.filled[v])) - low
     if must > 0 or have + room < size - 1e-6 or have > size + 1e-6:
         return IMPOSSIBLE, 0
-    open_ = heaped(caps, pad)
-    while open_ > 0 and have < size - 1e-12:
+    left = heaped(caps, pad)
+    while left > 0 and have < size - 1e-12:
         x = pad.plan[0]
         v = pad.present[x]
         begin = pad.mass[x]
@@ -66,9 +66,9 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
         total, out = take(x, start[v], begin, end, total, size, out, pad)
         have += end - begin
         if not within(x, caps, pad):
-            open_ -= 1
-            x = pad.plan[open_]
-        sink(0, open_, x, pad)
+            left -= 1
+            x = pad.plan[left]
+        sink(0, left, x, pad)
     return total, out
 
 

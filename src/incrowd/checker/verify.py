@@ -184,10 +184,11 @@ def price_total(proof: files.Proof, part: combinations.Part, given: Any) -> int:
     price = price if sets.total else beside_small(held, cells, columns, price, part.k)
     rows = inequality.merged(leaves, price + sets.lift, mark, trees)
     for at, cost in crowds.search_of(proof, law)(rows, k, keep):
-        crowd = rows.price[at], rows.copies[at], rows.mark[at]
         charge = law.charge(rows, at, cost) if law else None
         total -= charge or 0
-        broken = charge is None and (not sets.total or sets.broken(*crowd, cost, k))
+        broken = charge is None and (
+            not sets.total or sets.broken(rows.price[at], rows.copies[at], rows.mark[at], cost, k)
+        )
         row = int(rows.first[at[0]]) + 1
         require(not broken, "the prices of this row and others are too high", row)
     return total + sets.total
